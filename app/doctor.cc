@@ -1,0 +1,7 @@
+#include "app/commands.h"
+
+namespace dark {
+
+void AddDoctor(CLI::App&, int&) {}
+
+}  // namespace dark

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "core/error.h"
+
+namespace {
+
+int Run(int argc, char** argv) {
+  CLI::App app{
+      "Darkformer: learning-rate sweeps of exact and random-feature attention, with stability reports.\n"
+      "Start with: darkformer sweep run experiments/recipes/quickstart.yaml",
+      "darkformer"};
+  app.footer(
+      "Exit codes: 0 ok, 2 bad usage or config, 3 some runs diverged, 4 some runs failed, "
+      "5 stopped early and resumable.\nHelp with examples: darkformer COMMAND --help");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", DARKFORMER_VERSION);
+  int exit_code = 0;
+  for (const auto add : {dark::AddTrain, dark::AddSweep, dark::AddReport, dark::AddInspect, dark::AddRepair,
+                         dark::AddKeys, dark::AddData, dark::AddGenerate, dark::AddDoctor})
+    add(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(dark::Exit::kUsage);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const dark::Error& error) {
+    fmt::print(stderr, "darkformer: {}\n", error.what());
+    return static_cast<int>(error.exit());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "darkformer: unexpected: {}\n", error.what());
+    return static_cast<int>(dark::Exit::kFailed);
+  }
+}
