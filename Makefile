@@ -1,0 +1,56 @@
+# Entry points for people; CMake does the building and scripts/ hold what takes more than a line.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help quickstart test check check-tools check-format asan format tidy layers bench clean
+
+BUILD ?= build
+JOBS ?= $(shell nproc)
+TEXT ?=
+OUT ?= runs/quickstart
+export JOBS
+
+help:  ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+quickstart:  ## install, build, train a small sweep on real text, write the report [TEXT=path] [OUT=dir]
+	@scripts/setup build run
+	@scripts/build $(BUILD) darkformer
+	@scripts/quickstart '$(BUILD)' '$(OUT)' '$(TEXT)'
+
+test:  ## install, build, run all tests
+	@scripts/setup build test
+	@scripts/build $(BUILD) all -DBUILD_TESTING=ON
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+
+check: check-tools check-format layers tidy test asan  ## everything a change must pass
+
+check-tools:
+	@scripts/setup build test check
+
+check-format:
+	@scripts/format --check
+
+asan:  ## run all tests under the address and undefined-behaviour sanitizers
+	@scripts/setup build test
+	@scripts/build $(BUILD)/asan all -DBUILD_TESTING=ON -DDARKFORMER_SANITIZE=address,undefined \
+	  -DCMAKE_CXX_FLAGS_RELEASE=-O1
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  ctest --test-dir $(BUILD)/asan --output-on-failure --no-tests=error
+
+format: check-tools  ## rewrite the sources in the project's format
+	@scripts/format
+
+tidy: check-tools  ## run clang-tidy over the sources
+	@scripts/tidy '$(BUILD)'
+
+layers:  ## check that includes point down between the rooms
+	@scripts/check_layers --self-test
+	@scripts/check_layers
+
+bench:  ## build and run the benchmarks
+	@scripts/setup build
+	@scripts/build $(BUILD) all
+	@for program in $(BUILD)/bench/bench_*; do "$$program" || exit; done
+
+clean:  ## remove what was built; runs stay
+	rm -rf $(BUILD)
