@@ -33,10 +33,12 @@ class ConfigBuilder {
   RunConfig Resolve() const;
 
  private:
-  void AssignAll(const std::vector<YamlEntry>& settings, bool reset_attention);
+  void Assign(const YamlEntry& leaf);
+  [[noreturn]] void RejectKey(const YamlEntry& leaf) const;
+  std::string Blame(const Problem& problem) const;
 
   RunConfig config_;
-  std::map<std::string, std::string> places_;  // dotted key → where it was last set
+  std::map<std::string, std::string> places_;  // dotted key → place of the value it was last given
 };
 
 }  // namespace dark

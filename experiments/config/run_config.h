@@ -54,10 +54,10 @@ RunConfig ParseRunConfig(const std::string& yaml, const std::string& origin,
 /// Canonical YAML: every setting of the resolved config in declared order, floats by shortest round trip,
 /// keys of other variants absent. ParseRunConfig of it gives the same config.
 std::string CanonicalYaml(const RunConfig& config);
-/// 16 hex digits of a 64-bit hash of the canonical YAML: the trial id.
-std::string ConfigHash(const RunConfig& config);
 /// Flat view of the resolved config, "optim.lr" → "0.001", in declared order; values printed as in
-/// CanonicalYaml.
+/// CanonicalYaml, but a text stands without quotes. data.cache is absent: it is a place, not a decision.
 std::vector<std::pair<std::string, std::string>> FlatConfig(const RunConfig& config);
+/// 16 hex digits of a 64-bit hash of the flat view: the trial id.
+std::string ConfigHash(const RunConfig& config);
 
 }  // namespace dark
