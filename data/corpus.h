@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace dark {
+
+/// Stands between the documents of a folder: one empty line.
+inline constexpr const char* kDocumentSeparator = "\n\n";
+
+/// The bytes of a text file, unchanged; or those of all regular files below a folder, in the byte order of
+/// their relative paths, with kDocumentSeparator between them. Empty files and hidden files and folders
+/// (".git") are left out. Throws Error(kUsage) with path and counts for what is missing, unreadable, neither
+/// file nor folder, or holds nothing but white space.
+std::string ReadCorpus(const std::string& path);
+
+}  // namespace dark
