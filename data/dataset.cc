@@ -1,0 +1,76 @@
+#include "data/dataset.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "core/error.h"
+#include "data/batches.h"
+#include "data/content_hash.h"
+#include "data/corpus.h"
+#include "data/prepare.h"
+#include "data/token_shard.h"
+
+namespace dark {
+
+// The spans point into `shard` or `memory`.
+struct Dataset::State {
+  std::optional<TokenShard> shard;
+  std::vector<std::uint32_t> memory[2];
+  std::span<const std::uint32_t> train, validation;
+  Index vocab = 0;
+  std::string data_hash, split_hash, path;
+  Tokenizer tokenizer;
+};
+
+Dataset::Dataset(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+Dataset Dataset::Open(const DataOptions& options, Index context) {
+  const std::string text = ReadCorpus(options.text);
+  const std::uint64_t data_hash = ContentHash(text);
+  auto state = std::make_shared<State>();
+  state->path = (std::filesystem::path(CacheFolder(options)) / ShardName(data_hash, options)).string();
+  if (!std::filesystem::exists(state->path))
+    TokenShard::Write(state->path, PrepareText(text, data_hash, options));
+  const TokenShard& shard = state->shard.emplace(state->path);
+  if (shard.data_hash() != data_hash)
+    throw Error(fmt::format("{} holds the tokens of another text; delete it", state->path), Exit::kFailed);
+  state->train = shard.train();
+  state->validation = shard.validation();
+  state->tokenizer = shard.tokenizer();
+  state->vocab = shard.tokenizer().vocab();
+  state->data_hash = Hex(shard.data_hash());
+  state->split_hash = Hex(shard.split_hash());
+  const std::string where = fmt::format("text {} ({} bytes): ", options.text, text.size());
+  RequireWindow(where + "training", state->train.size(), context);
+  RequireWindow(where + "validation", state->validation.size(), context);
+  return Dataset(std::move(state));
+}
+
+Dataset Dataset::FromTokens(std::vector<std::uint32_t> train, std::vector<std::uint32_t> validation,
+                            Index vocab) {
+  RequireTokensBelow(train, vocab, "training tokens");
+  RequireTokensBelow(validation, vocab, "validation tokens");
+  auto state = std::make_shared<State>();
+  state->memory[0] = std::move(train);
+  state->memory[1] = std::move(validation);
+  state->train = state->memory[0];
+  state->validation = state->memory[1];
+  state->vocab = vocab;
+  const std::uint64_t train_hash = ContentHash(std::as_bytes(state->train));
+  const std::uint64_t data_hash = ContentHash(std::as_bytes(state->validation), train_hash);
+  state->data_hash = Hex(data_hash);
+  state->split_hash = Hex(ContentHash(std::as_bytes(state->validation)));
+  return Dataset(std::move(state));
+}
+
+std::span<const std::uint32_t> Dataset::train() const { return state_->train; }
+std::span<const std::uint32_t> Dataset::validation() const { return state_->validation; }
+Index Dataset::vocab() const { return state_->vocab; }
+const std::string& Dataset::data_hash() const { return state_->data_hash; }
+const std::string& Dataset::split_hash() const { return state_->split_hash; }
+const Tokenizer& Dataset::tokenizer() const { return state_->tokenizer; }
+const std::string& Dataset::path() const { return state_->path; }
+
+}  // namespace dark
