@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/setting.h"
@@ -23,12 +24,30 @@ struct AttentionOptions {
   std::string rope = "before-M";  ///< before-M (peer: RoPE first) | after-M
 };
 
-/// One registry row: a variant, what it is, and its keys bound to `options` (nothing else may be set in
-/// YAML).
+template <class T>
+struct AttentionContext;
+template <class T>
+struct AttentionLayer;
+template <class T>
+using AttentionBuilder = AttentionLayer<T> (*)(const AttentionContext<T>& context);
+
+/// One registry row: a variant, what it is, its keys bound to `options` (nothing else may be set in YAML),
+/// and how it is built in both precisions (core/attention/variants.h).
 struct VariantInfo {
   std::string name;
   std::string help;
   std::vector<Setting> (*bind)(AttentionOptions& options);
+  AttentionBuilder<float> build_float;
+  AttentionBuilder<double> build_double;
+
+  template <class T>
+  AttentionBuilder<T> builder() const {
+    if constexpr (std::is_same_v<T, float>) {
+      return build_float;
+    } else {
+      return build_double;
+    }
+  }
 };
 
 /// Every attention variant, in the order of the documentation. The only list of variants there is.

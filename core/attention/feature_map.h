@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/attention/heads.h"
+#include "core/tape/tape.h"
+
+namespace dark {
+
+/// A positive feature map φ with φ(q)·φ(k) estimating the kernel exp(q·k) of kernel inputs. It speaks in
+/// logarithms: the causal machinery (feature_attention.h) subtracts scales so that every exponent is ≤ 0. Key
+/// head g selects the map's own projection; queries use the map of the key head they read.
+template <class T>
+class FeatureMap {
+ public:
+  virtual ~FeatureMap() = default;
+
+  /// m, features per head.
+  virtual Index features() const = 0;
+  /// a[i][j] = log φ_j(x_i), norm term included;  x [rows × dim] → a [rows × m].
+  virtual void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const = 0;
+  /// dx += (∂a/∂x)ᵀ da, and adds the gradient of this head's parameters to `partial`.
+  virtual void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, HeadView<T> dx,
+                        T* partial) const = 0;
+  /// Elements of `partial`; 0 without parameters.
+  virtual Index partial_size() const { return 0; }
+  /// Adds a finished `partial` of key head g to the parameters' gradient. Called in a fixed order on one
+  /// thread.
+  virtual void AddPartial(Index /*key_head*/, const T* /*partial*/) {}
+  /// Draws Ω anew; `count` numbers the draw, so that the same count gives the same Ω. Learned maps ignore it.
+  virtual void Redraw(Index /*count*/) {}
+  /// Ω for the checkpoint; empty for learned maps.
+  virtual std::span<T> omega() { return {}; }
+};
+
+}  // namespace dark

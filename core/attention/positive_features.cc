@@ -1,0 +1,111 @@
+#include "core/attention/positive_features.h"
+
+#include <cmath>
+
+#include "core/tensor/matmul.h"
+
+namespace dark {
+namespace {
+
+/// Who draws what: one Ω for each of `sets` groups of key heads.
+struct DrawPlan {
+  std::uint64_t seed;
+  std::string name;
+  Draws draws;
+  Index m, dim, sets;
+
+  template <class T>
+  void Fill(Index count, std::span<T> out) const {
+    const auto size = static_cast<std::size_t>(m * dim);
+    for (Index set = 0; set < sets; ++set) {
+      const Stream stream(seed, "omega/" + name + "/" + std::to_string(set),
+                          static_cast<std::uint64_t>(count));
+      DrawBase(draws, m, dim, stream, out.subspan(static_cast<std::size_t>(set) * size, size));
+    }
+  }
+};
+
+template <class T>
+class Positive final : public FeatureMap<T> {
+ public:
+  Positive(Parameters<T>& parameters, const DrawPlan& plan, bool learned) : plan_(plan) {
+    if (learned) {
+      weight_ = parameters.Add(plan.name + ".W", plan.sets * plan.m, plan.dim,
+                               [plan](std::span<T> values, std::uint64_t) { plan.Fill(0, values); });
+      return;
+    }
+    omega_.resize(static_cast<std::size_t>(plan.sets * plan.m * plan.dim));
+    plan.Fill(0, std::span<T>(omega_));
+  }
+
+  Index features() const override { return plan_.m; }
+
+  void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const override {
+    const Index m = plan_.m, dim = plan_.dim;
+    Gemm(Op::kNone, Op::kTranspose, rows, m, dim, T(1), x.data, x.stride, Projection(key_head), dim, T(0), a,
+         m);
+    const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
+    for (Index i = 0; i < rows; ++i) Row(a, i).array() -= T(0.5) * Input(x, i).squaredNorm() + half_log_m;
+  }
+
+  // da/dx = w_j − x for every j:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx
+  void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, HeadView<T> dx,
+                T* partial) const override {
+    const Index m = plan_.m, dim = plan_.dim;
+    Gemm(Op::kNone, Op::kNone, rows, dim, m, T(1), da, m, Projection(key_head), dim, T(1), dx.data,
+         dx.stride);
+    for (Index i = 0; i < rows; ++i) {
+      Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
+      out -= Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(da + i * m, m).sum() * Input(x, i);
+    }
+    if (weight_ != nullptr)
+      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, T(1), da, m, x.data, x.stride, T(1), partial, dim);
+  }
+
+  Index partial_size() const override { return weight_ != nullptr ? plan_.m * plan_.dim : 0; }
+
+  void AddPartial(Index key_head, const T* partial) override {
+    if (!weight_->trainable) return;
+    const Index size = partial_size();
+    Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(weight_->grad + Set(key_head) * size, size) +=
+        Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(partial, size);
+  }
+
+  void Redraw(Index count) override {
+    if (weight_ == nullptr) plan_.Fill(count, std::span<T>(omega_));
+  }
+  std::span<T> omega() override { return omega_; }
+
+ private:
+  Index Set(Index key_head) const { return plan_.sets == 1 ? 0 : key_head; }
+  const T* Projection(Index key_head) const {
+    return (weight_ != nullptr ? weight_->value : omega_.data()) + Set(key_head) * plan_.m * plan_.dim;
+  }
+  auto Row(T* a, Index i) const {
+    return Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>>(a + i * plan_.m, plan_.m);
+  }
+  auto Input(HeadView<const T> x, Index i) const {
+    return Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(x.row(i), plan_.dim);
+  }
+
+  DrawPlan plan_;
+  Node<T>* weight_ = nullptr;
+  std::vector<T> omega_;
+};
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<FeatureMap<T>> PositiveFeatures(Parameters<T>& parameters, const std::string& name,
+                                                const AttentionOptions& options, Index dim, Index key_heads,
+                                                bool learned) {
+  const DrawPlan plan{parameters.seed(), name, DrawsFromName(options.draws),
+                      options.m,         dim,  options.share == "layer" ? 1 : key_heads};
+  return std::make_shared<Positive<T>>(parameters, plan, learned);
+}
+template std::shared_ptr<FeatureMap<float>> PositiveFeatures(Parameters<float>&, const std::string&,
+                                                             const AttentionOptions&, Index, Index, bool);
+template std::shared_ptr<FeatureMap<double>> PositiveFeatures(Parameters<double>&, const std::string&,
+                                                              const AttentionOptions&, Index, Index, bool);
+
+}  // namespace dark

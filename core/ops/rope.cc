@@ -1,0 +1,71 @@
+#include <cmath>
+#include <memory>
+
+#include "core/ops.h"
+#include "core/tensor/parallel.h"
+
+namespace dark {
+namespace {
+
+template <class T>
+struct RopeOp {
+  Node<T>*x, *y;
+  Index context, half;
+  std::vector<T> cosine, sine;  // [context × half], scale included
+
+  void FillTables(double base, double scale) {
+    cosine.resize(static_cast<std::size_t>(context * half));
+    sine.resize(cosine.size());
+    for (Index t = 0; t < context; ++t) {
+      for (Index j = 0; j < half; ++j) {
+        const double frequency =
+            base > 0 ? std::pow(base, -static_cast<double>(j) / static_cast<double>(half)) : 0;
+        const double angle = static_cast<double>(t) * frequency;
+        cosine[static_cast<std::size_t>(t * half + j)] = static_cast<T>(scale * std::cos(angle));
+        sine[static_cast<std::size_t>(t * half + j)] = static_cast<T>(scale * std::sin(angle));
+      }
+    }
+  }
+
+  // `sign` +1 rotates from → to (overwrites); -1 is the transposed rotation (adds): the backward pass.
+  template <bool kAdd>
+  void Rotate(const T* from, T* to, T sign) const {
+    const Index heads = x->cols / (2 * half);
+    ParallelBlocks(x->rows, 64, [&](Index begin, Index end, Index) {
+      for (Index n = begin; n < end; ++n) {
+        const T* c = cosine.data() + n % context * half;
+        const T* s = sine.data() + n % context * half;
+        for (Index h = 0; h < heads; ++h) {
+          const T* in = from + n * x->cols + h * 2 * half;
+          T* out = to + n * x->cols + h * 2 * half;
+          for (Index j = 0; j < half; ++j) {
+            const T first = in[j] * c[j] - sign * in[j + half] * s[j];
+            const T second = in[j + half] * c[j] + sign * in[j] * s[j];
+            out[j] = kAdd ? out[j] + first : first;
+            out[j + half] = kAdd ? out[j + half] + second : second;
+          }
+        }
+      }
+    });
+  }
+};
+
+}  // namespace
+
+template <class T>
+Node<T>* Rope(Tape<T>& tape, const std::string& name, Node<T>* x, Index context, Index head_dim, double base,
+              T scale) {
+  auto op = std::make_shared<RopeOp<T>>();
+  op->x = x;
+  op->y = tape.Activation(name, x->rows, x->cols);
+  op->context = context;
+  op->half = head_dim / 2;
+  op->FillTables(base, static_cast<double>(scale));
+  tape.Record([op] { op->template Rotate<false>(op->x->value, op->y->value, T(1)); },
+              [op] { op->template Rotate<true>(op->y->grad, op->x->grad, T(-1)); });
+  return op->y;
+}
+template Node<float>* Rope(Tape<float>&, const std::string&, Node<float>*, Index, Index, double, float);
+template Node<double>* Rope(Tape<double>&, const std::string&, Node<double>*, Index, Index, double, double);
+
+}  // namespace dark

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/tensor/arena.h"
+
+namespace dark {
+
+template <class T>
+using MatrixMap = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+
+/// A matrix on the tape: activations are [B·T tokens × columns], parameters have a shape of their own.
+template <class T>
+struct Node {
+  std::string name;
+  Index rows = 0;
+  Index cols = 0;
+  T* value = nullptr;
+  T* grad = nullptr;
+  bool trainable = true;  ///< a frozen parameter gets no gradient
+
+  Index size() const { return rows * cols; }
+  MatrixMap<T> Value() const { return MatrixMap<T>(value, rows, cols); }
+  MatrixMap<T> Grad() const { return MatrixMap<T>(grad, rows, cols); }
+};
+
+/// A tape of layer-level ops, recorded once by the model's constructor (shapes are fixed for a run).
+/// Recording is also the size table: `Allocate` takes all memory at once and a step takes none. Forward
+/// overwrites values, Backward accumulates gradients. No views, no second derivatives.
+template <class T>
+class Tape {
+ public:
+  using Action = std::function<void()>;
+
+  /// A new activation with value and gradient.
+  Node<T>* Activation(std::string name, Index rows, Index cols);
+  /// Working memory of an op; `*where` is valid after Allocate().
+  void Scratch(T** where, Index count) { scratch_.Plan(where, count); }
+  /// One op: `forward` writes its outputs' values, `backward` adds to its inputs' gradients. `prepare`, if
+  /// any, runs before `forward` in Forward(prepare = true) only: calibration reads its inputs layer by layer
+  /// there.
+  void Record(Action forward, Action backward, Action prepare = nullptr);
+  void Allocate();
+
+  void Forward(bool prepare = false);
+  /// Clears the activations' gradients and runs all backwards in reverse order.
+  void Backward();
+
+  /// The first activation in forward order with a value that is not finite, or nullptr.
+  const Node<T>* FirstNonFinite() const;
+  std::size_t bytes() const { return values_.Bytes() + grads_.Bytes() + scratch_.Bytes(); }
+
+ private:
+  struct Operation {
+    Action forward, backward, prepare;
+  };
+  std::deque<Node<T>> nodes_;
+  std::vector<Operation> operations_;
+  Arena<T> values_, grads_, scratch_;
+};
+
+/// Whether all of `count` values are finite.
+template <class T>
+bool AllFinite(const T* values, Index count);
+
+}  // namespace dark
