@@ -44,7 +44,7 @@ class RunFollower {
 };
 
 /// The one writer of a run; whoever makes one holds the folder's RunLock. Rows go to an append-only journal
-/// with a checksum per record (RUN.h5.journal). An Append flushes (write and fdatasync) when 256 steps are
+/// with a checksum per record (RUN.h5.journal). An Append flushes (write and fdatasync) when 256 rows are
 /// waiting or the last flush is 2 s ago. Every failure throws Error(kFailed) with path and errno text; rows
 /// that could not be written stay waiting, so a later Flush can succeed, and what was flushed stays readable.
 class RunWriter {

@@ -15,7 +15,7 @@ namespace dark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kFlushSteps = 256;
+constexpr int kFlushRows = 256;
 constexpr Clock::duration kFlushTime = std::chrono::seconds(2);
 constexpr std::size_t kSmallRun = 10000;  // rows that fold in a few milliseconds
 
@@ -45,7 +45,7 @@ struct RunWriter::State {
     CheckOpen();
     (run.*TableOf<Row>().rows).push_back(row);
     journal.Add(row);
-    if (++waiting_rows >= kFlushSteps || Clock::now() - last_flush >= kFlushTime) Flush();
+    if (++waiting_rows >= kFlushRows || Clock::now() - last_flush >= kFlushTime) Flush();
   }
 
   void Flush() {
