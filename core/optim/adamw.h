@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/optim/options.h"
+#include "core/tape/parameters.h"
+
+namespace dark {
+
+/// What one update did. Norms are accumulated in double over fixed blocks, so they do not depend on threads.
+struct UpdateStats {
+  double grad_norm = 0;          ///< global L2 norm over trainable parameters, before clipping
+  double grad_norm_clipped = 0;  ///< after it
+  double update_rms = 0;         ///< root mean square change of trainable parameters
+  double param_norm = 0;         ///< global L2 norm of all parameters after the update
+  std::string bad_tensor;        ///< first tensor that is not finite ("grad <name>" or "<name>"), else empty
+};
+
+/// How one parameter trains; decided by name patterns.
+struct ParameterRule {
+  bool trainable;
+  double decay;  ///< weight_decay or 0
+  double lr_factor;
+};
+ParameterRule RuleFor(const OptimOptions& options, const std::string& name);
+
+/// AdamW with decoupled weight decay: p ← p − lr·(m̂/(√v̂ + eps) + decay·p), bias-corrected moments, after
+/// clipping the gradients to a global norm. A gradient that is not finite changes nothing and is reported.
+template <class T>
+class AdamW {
+ public:
+  /// Sets `trainable` on the parameters; throws Error when a pattern matches none.
+  AdamW(const OptimOptions& options, Parameters<T>& parameters);
+
+  UpdateStats Step(double lr);
+
+  /// Steps done, for the bias correction; and the moments by parameter, for checkpoints.
+  Index steps() const { return steps_; }
+  void set_steps(Index steps) { steps_ = steps; }
+  std::vector<std::vector<T>>& first_moments() { return first_; }
+  std::vector<std::vector<T>>& second_moments() { return second_; }
+
+ private:
+  double GradientNorm(std::string& bad_tensor) const;
+
+  OptimOptions options_;
+  Parameters<T>& parameters_;
+  std::vector<ParameterRule> rules_;
+  std::vector<std::vector<T>> first_, second_;
+  mutable std::vector<double> partial_;
+  Index steps_ = 0;
+};
+
+}  // namespace dark

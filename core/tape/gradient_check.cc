@@ -1,0 +1,34 @@
+#include "core/tape/gradient_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dark {
+
+GradientError CheckGradients(const std::function<double()>& loss, const std::function<void()>& backward,
+                             const std::vector<Node<double>*>& nodes, Index samples, double step, double floor) {
+  loss();
+  backward();
+  std::vector<std::vector<double>> analytic;
+  for (const Node<double>* node : nodes) analytic.emplace_back(node->grad, node->grad + node->size());
+  GradientError worst;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Node<double>& node = *nodes[i];
+    const Index stride = std::max<Index>(1, node.size() / samples);
+    for (Index element = 0; element < node.size(); element += stride) {
+      double& value = node.value[element];
+      const double saved = value, h = step * std::max(1.0, std::abs(saved));
+      value = saved + h;
+      const double above = loss();
+      value = saved - h;
+      const double below = loss();
+      value = saved;
+      const double numeric = (above - below) / (2 * h), exact = analytic[i][static_cast<std::size_t>(element)];
+      const double error = std::abs(exact - numeric) / std::max({std::abs(exact), std::abs(numeric), floor});
+      if (!(error <= worst.error)) worst = {error, node.name, element, exact, numeric};
+    }
+  }
+  return worst;
+}
+
+}  // namespace dark

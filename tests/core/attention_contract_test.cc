@@ -1,0 +1,247 @@
+// The contract of every attention variant (DESIGN.md), looped over the registry: a new variant is tested before its
+// author writes a test.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/tape/gradient_check.h"
+#include "core/tensor/parallel.h"
+#include "tests/core/attention_harness.h"
+#include "tests/core/count_allocations.h"
+
+namespace dark {
+namespace {
+
+using testing::AttentionHarness;
+
+struct Case {
+  std::string label;
+  AttentionOptions options;
+  HeadShape heads;
+};
+
+HeadShape Heads(Index batch, Index context, Index heads, Index kv_heads, Index dim) {
+  return {batch, context, heads, kv_heads, kv_heads, dim, dim};
+}
+
+bool HasKey(const VariantInfo& info, const std::string& key) {
+  AttentionOptions options;
+  for (const Setting& setting : info.bind(options)) {
+    if (setting.name == key) return true;
+  }
+  return false;
+}
+
+// Every variant × head layouts × (where it has them) granularities, M before and after RoPE, low rank, shared Ω.
+std::vector<Case> Cases(Index context) {
+  std::vector<Case> cases;
+  for (const VariantInfo& info : AttentionVariants()) {
+    AttentionOptions base;
+    base.variant = info.name;
+    base.m = 6;
+    const HeadShape grouped = Heads(2, context, 4, 2, 4);
+    cases.push_back({info.name + " grouped", base, grouped});
+    cases.push_back({info.name + " multi-query", base, Heads(1, context, 4, 1, 4)});
+    cases.push_back({info.name + " full", base, Heads(2, context, 2, 2, 4)});
+    if (HasKey(info, "share")) {
+      base.share = "layer";
+      cases.push_back({info.name + " shared draws", base, grouped});
+      base.share = "kv-head";
+    }
+    if (!HasKey(info, "granularity")) continue;
+    for (const char* granularity : {"layer", "kv-head", "query-head"}) {
+      base.granularity = granularity;
+      cases.push_back({info.name + " M per " + granularity, base, grouped});
+    }
+    base.rope = "after-M";
+    cases.push_back({info.name + " rope after M", base, grouped});
+    base.rope = "before-M";
+    base.rank = 2;
+    cases.push_back({info.name + " low rank", base, grouped});
+  }
+  return cases;
+}
+
+// out_t = Σ_{s≤t} w(q_t,k_s) v_s / Σ w: the explicit T×T computation from the layer's own weights.
+template <class T>
+double DistanceToExplicit(const AttentionHarness<T>& harness) {
+  const AttentionLayer<T>& layer = harness.layer;
+  const HeadShape& s = layer.shape;
+  double worst = 0;
+  for (Index b = 0; b < s.batch; ++b) {
+    for (Index h = 0; h < s.heads; ++h) {
+      const auto q = Head(layer.q->value, layer.q->cols, s.context, b, h, s.dim);
+      const auto k = Head(layer.k->value, layer.k->cols, s.context, b, h / s.queries_per_key(), s.dim);
+      const auto v =
+          Head(layer.v->value, layer.v->cols, s.context, b, h * s.value_heads / s.heads, s.value_dim);
+      const auto out = Head(layer.out->value, layer.out->cols, s.context, b, h, s.value_dim);
+      for (Index t = 0; t < s.context; ++t) {
+        std::vector<double> sum(static_cast<std::size_t>(s.value_dim));
+        double normaliser = 0;
+        for (Index other = 0; other <= t; ++other) {
+          const double weight = layer.Weight(h, q.row(t), k.row(other));
+          normaliser += weight;
+          for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += weight * static_cast<double>(v.row(other)[c]);
+        }
+        for (std::size_t c = 0; c < sum.size(); ++c)
+          worst = std::max(worst, std::abs(sum[c] / normaliser - static_cast<double>(out.row(t)[c])));
+      }
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("attention equals the explicit T×T computation") {
+  for (const Index context : {1, 2, 17, 64, 65, 130}) {
+    for (const Case& c : Cases(context)) {
+      INFO(c.label << ", T " << context);
+      AttentionHarness<double> harness(c.options, c.heads);
+      harness.Forward();
+      CHECK(DistanceToExplicit(harness) < 1e-10);
+      AttentionHarness<float> single(c.options, c.heads);
+      single.Forward();
+      CHECK(DistanceToExplicit(single) < 2e-5);
+    }
+  }
+}
+
+TEST_CASE("attention gradients equal central differences for q, k, v and every parameter") {
+  for (const Index context : {9, 70, 130}) {
+    for (const Case& c : Cases(context)) {
+      AttentionHarness<double> harness(c.options, c.heads);
+      const GradientError worst = CheckGradients([&] { return harness.Forward(); }, [&] { harness.Backward(); },
+                                                 harness.Nodes(), context > 9 ? 8 : 40);
+      INFO(c.label << ", T " << context << ": " << worst.node << "[" << worst.element << "] analytic "
+                   << worst.analytic << " numeric " << worst.numeric);
+      CHECK(worst.error < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("attention at t does not see anything after t, to the bit") {
+  for (const Case& c : Cases(130)) {
+    INFO(c.label);
+    AttentionHarness<float> harness(c.options, c.heads);
+    harness.Forward();
+    const Index cut = 77;
+    const std::vector<float> before(harness.layer.out->value, harness.layer.out->value + harness.layer.out->size());
+    for (Node<float>* node : {harness.q, harness.k, harness.v}) {
+      for (Index b = 0; b < c.heads.batch; ++b) {
+        for (Index t = cut + 1; t < c.heads.context; ++t)
+          node->Value().row(b * c.heads.context + t).array() = 50.0f + static_cast<float>(t);
+      }
+    }
+    harness.Forward();
+    bool same = true;
+    const Index cols = harness.layer.out->cols;
+    for (Index b = 0; b < c.heads.batch; ++b) {
+      for (Index i = b * c.heads.context * cols; i < (b * c.heads.context + cut + 1) * cols; ++i)
+        same = same && before[static_cast<std::size_t>(i)] == harness.layer.out->value[i];
+    }
+    CHECK(same);
+  }
+}
+
+TEST_CASE("attention gives the same bits for any number of threads, and the same bits again") {
+  const int threads = ThreadCount();
+  for (const Case& c : Cases(130)) {
+    INFO(c.label);
+    std::vector<std::vector<float>> results;
+    for (const int count : {1, 2, 7, 1}) {
+      omp_set_num_threads(count);
+      AttentionHarness<float> harness(c.options, c.heads);
+      harness.Forward();
+      harness.Backward();
+      std::vector<float> all(harness.layer.out->value, harness.layer.out->value + harness.layer.out->size());
+      for (const Node<float>* node : harness.Nodes()) all.insert(all.end(), node->grad, node->grad + node->size());
+      results.push_back(std::move(all));
+    }
+    for (const std::vector<float>& result : results) CHECK(result == results[0]);
+  }
+  omp_set_num_threads(threads);
+}
+
+TEST_CASE("attention backward accumulates and a step allocates nothing") {
+  for (const Case& c : Cases(70)) {
+    INFO(c.label);
+    AttentionHarness<double> harness(c.options, c.heads);
+    harness.Forward();
+    harness.Backward();
+    std::vector<double> once;
+    for (const Node<double>* node : harness.Nodes()) once.insert(once.end(), node->grad, node->grad + node->size());
+    const std::size_t allocations = testing::CountAllocations([&] {
+      harness.tape.Forward();
+      harness.tape.Backward();  // without clearing the parameters' gradients
+    });
+    CHECK(allocations == 0);
+    std::size_t i = 0;
+    double worst = 0;
+    for (const Node<double>* node : harness.Nodes()) {
+      for (Index e = 0; e < node->size(); ++e, ++i) worst = std::max(worst, std::abs(node->grad[e] - 2 * once[i]));
+    }
+    CHECK(worst < 1e-9);
+  }
+}
+
+TEST_CASE("attention is finite at input scales 0.1 to 10, and an underflow is counted") {
+  for (const double scale : {0.1, 1.0, 3.0, 10.0}) {
+    for (const Case& c : Cases(70)) {
+      INFO(c.label << ", inputs × " << scale);
+      AttentionHarness<float> harness(c.options, c.heads, scale);
+      harness.Forward();
+      harness.Backward();
+      CHECK(harness.tape.FirstNonFinite() == nullptr);
+      for (const Node<float>* node : harness.Nodes()) CHECK(AllFinite(node->grad, node->size()));
+      if (harness.layer.features == nullptr) continue;
+      const NormaliserHealth health = harness.layer.features->Health();
+      CHECK((health.underflow_rows > 0) == (health.min_denominator == 0));
+    }
+  }
+}
+
+TEST_CASE("rows whose normaliser underflows are zero with zero gradient") {
+  AttentionOptions options;
+  options.variant = "performer";
+  options.m = 6;
+  AttentionHarness<float> harness(options, Heads(1, 70, 2, 1, 4), 1000);
+  harness.Forward();
+  harness.Backward();
+  CHECK(harness.layer.features->Health().underflow_rows > 0);
+  CHECK(harness.tape.FirstNonFinite() == nullptr);
+  for (const Node<float>* node : harness.Nodes()) CHECK(AllFinite(node->grad, node->size()));
+}
+
+TEST_CASE("a jump of hundreds of nats inside a chunk and at its borders keeps the causal result") {
+  AttentionOptions options;
+  options.variant = "performer";
+  options.m = 6;
+  for (const Index jump : {0, 5, 63, 64, 100}) {
+    AttentionHarness<double> harness(options, Heads(1, 130, 2, 1, 4), 1, 0);
+    harness.k->Value().row(jump) *= 8;
+    harness.q->Value().row(jump) *= 8;
+    harness.Forward();
+    harness.Backward();
+    INFO("jump at " << jump);
+    CHECK(DistanceToExplicit(harness) < 1e-8);
+  }
+}
+
+TEST_CASE("redraws change Ω, the same count gives the same Ω, and learned maps keep theirs") {
+  for (const VariantInfo& info : AttentionVariants()) {
+    AttentionOptions options;
+    options.variant = info.name;
+    options.m = 6;
+    AttentionHarness<double> harness(options, Heads(1, 20, 4, 2, 4));
+    const double first = harness.Forward();
+    if (harness.layer.features != nullptr) harness.layer.features->map().Redraw(3);
+    const double redrawn = harness.Forward();
+    if (harness.layer.features != nullptr) harness.layer.features->map().Redraw(0);
+    INFO(info.name);
+    CHECK(harness.Forward() == first);
+    CHECK((redrawn != first) == HasKey(info, "redraw"));
+  }
+}
+
+}  // namespace dark

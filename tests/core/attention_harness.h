@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+
+#include "core/attention/variants.h"
+
+namespace dark::testing {
+
+/// One attention layer alone on a tape, with q, k, v as parameters and the objective Σ c∘out for fixed random c.
+template <class T>
+struct AttentionHarness {
+  Parameters<T> parameters;
+  Tape<T> tape;
+  Node<T>*q, *k, *v;
+  AttentionLayer<T> layer;
+  std::vector<T> direction;
+  double objective = 0;
+
+  AttentionHarness(const AttentionOptions& options, const HeadShape& heads, double input_std = 1,
+                   double rope_base = 10000, std::uint64_t seed = 7)
+      : parameters(seed) {
+    q = parameters.AddNormal("in.q", heads.tokens(), heads.heads * heads.dim, input_std);
+    k = parameters.AddNormal("in.k", heads.tokens(), heads.value_heads * heads.dim, input_std);
+    v = parameters.AddNormal("in.v", heads.tokens(), heads.value_heads * heads.value_dim, 1);
+    layer = BuildAttention<T>({tape, parameters, "layer.0.attn", options, heads, rope_base, q, k, v});
+    direction.resize(static_cast<std::size_t>(layer.out->size()));
+    Stream(seed, "direction").Normals(std::span<T>(direction));
+    tape.Record(
+        [this] {
+          objective = 0;
+          for (std::size_t i = 0; i < direction.size(); ++i)
+            objective += static_cast<double>(direction[i]) * static_cast<double>(layer.out->value[i]);
+        },
+        [this] {
+          for (std::size_t i = 0; i < direction.size(); ++i) layer.out->grad[i] += direction[i];
+        });
+    parameters.Allocate();
+    tape.Allocate();
+  }
+  AttentionHarness(const AttentionHarness&) = delete;
+  AttentionHarness& operator=(const AttentionHarness&) = delete;
+
+  double Forward() {
+    tape.Forward();
+    return objective;
+  }
+  void Backward() {
+    parameters.ClearGradients();
+    tape.Backward();
+  }
+  std::vector<Node<T>*> Nodes() {
+    std::vector<Node<T>*> nodes;
+    for (Node<T>& node : parameters.nodes()) nodes.push_back(&node);
+    return nodes;
+  }
+};
+
+}  // namespace dark::testing
