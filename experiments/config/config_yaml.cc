@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kVariant = "attention.variant";
 
-bool IsSection(const std::string& name) {
+const std::vector<std::string>& SectionNames() {
   static const std::vector<std::string> names = [] {
     RunConfig config;
     std::vector<std::string> found;
@@ -24,6 +24,11 @@ bool IsSection(const std::string& name) {
       if (!section.name.empty()) found.push_back(section.name);
     return found;
   }();
+  return names;
+}
+
+bool IsSection(const std::string& name) {
+  const std::vector<std::string>& names = SectionNames();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -61,7 +66,7 @@ std::string LastPart(const std::string& key) { return key.substr(key.rfind('.') 
 
 // The key that a user who wrote `name` most likely meant: the same word in another section, or a slip.
 std::string NearestKey(const std::string& name, const std::vector<ConfigKey>& keys) {
-  std::vector<std::string> names;
+  std::vector<std::string> names = SectionNames();
   for (const ConfigKey& key : keys) {
     if (LastPart(key.name) == LastPart(name)) return key.name;
     names.push_back(key.name);

@@ -87,7 +87,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void Open(YamlNode node) {
     if (open_.size() == kMaxDepth) Fail(node.place, fmt::format("nested deeper than {} levels", kMaxDepth));
-    if (ExpectsKey()) Fail(node.place, "a key must be a text, found " + node.Describe());
+    if (ExpectsKey()) RefuseKey(node);
     const bool is_map = node.IsMap();
     open_.push_back({std::move(node), is_map, {}});
   }
@@ -106,13 +106,21 @@ class TreeBuilder : public YAML::EventHandler {
     } else if (ExpectsKey()) {
       AddKey(open_.back(), node);
     } else {
-      open_.back().node.entries.back().value = std::move(node);
+      YamlEntry& entry = open_.back().node.entries.back();
+      if (node.IsNull()) node.place = entry.place;  // the parser's place of an absent value is the next line
+      entry.value = std::move(node);
       open_.back().expects_key = true;
     }
   }
 
+  // The parser also takes what follows an unclosed bracket for a key.
+  [[noreturn]] static void RefuseKey(const YamlNode& key) {
+    Fail(key.place, fmt::format("a key must be a text, found {}{}", key.Describe(),
+                                key.IsNull() ? "" : "; is a bracket left open?"));
+  }
+
   static void AddKey(Level& level, const YamlNode& key) {
-    if (!key.IsScalar()) Fail(key.place, "a key must be a text, found " + key.Describe());
+    if (!key.IsScalar()) RefuseKey(key);
     if (key.text == "<<") Fail(key.place, "YAML merge keys (<<) are not supported; write the keys out");
     if (key.text.size() > kMaxKeyBytes)
       Fail(key.place,
