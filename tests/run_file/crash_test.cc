@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -17,8 +18,8 @@ namespace {
 
 /// What a child that will be killed has promised so far, in memory shared with its parent.
 struct Promise {
-  std::atomic<std::int64_t> round{-1};  ///< the run that is complete on disk or being continued
-  std::atomic<std::int64_t> flushed{0};
+  std::atomic<std::int64_t> flushed{0};  ///< steps that must survive
+  std::atomic<std::int64_t> calls{0};    ///< calls of the writer so far
 };
 
 class SharedPromise {
@@ -33,25 +34,32 @@ class SharedPromise {
   Promise* at_;
 };
 
-constexpr std::int64_t kSteps = 60;
+constexpr std::int64_t kSteps = 30;
+constexpr std::int64_t kKept = 15;
 
-/// One life after the other at the same path, through every call of the writer, until killed. The steps go on
-/// where the run on the disk ends, so after any kill rows 0, 1, 2… are there without gap or repetition.
-void LiveUntilKilled(const std::string& path, const SharedPromise& promise) {
-  for (std::int64_t round = 0;; ++round) {
-    const bool resume = round % 3 != 0;
-    const std::int64_t begin = resume ? kSteps / 2 : 0;
+/// One life after the other at the same path, through every call of the writer, until killed. `kind` 0 begins
+/// with a new run, others continue one that has `steps` steps on the disk. Each goes on where the kept rows
+/// end, so after any kill rows 0, 1, 2… are there without gap or repetition.
+void LiveUntilKilled(const std::string& path, std::int64_t kind, std::int64_t steps,
+                     const SharedPromise& promise) {
+  for (;; ++kind) {
+    const bool resume = kind % 3 != 0;
+    const std::int64_t begin = resume ? std::min(kKept, steps) : 0;
     promise->flushed = begin;
-    RunWriter writer = resume ? RunWriter::Resume(path, begin) : RunWriter::Create(path, {{"name", "a"}});
-    promise->round = round;
+    RunWriter writer = resume ? RunWriter::Resume(path, kKept) : RunWriter::Create(path, {{"name", "a"}});
+    ++promise->calls;
     for (std::int64_t step = begin; step < kSteps; ++step) {
       writer.Append(StepAt(step));
       if (step % 10 == 0) writer.Append(EvalAt(step));
-      if (step % 10 != 9) continue;
-      step % 20 == 9 ? writer.Flush() : writer.Snapshot();
-      promise->flushed = step + 1;
+      if (step % 5 == 4) {
+        step % 10 == 4 ? writer.Flush() : writer.Snapshot();
+        promise->flushed = step + 1;
+      }
+      ++promise->calls;
     }
-    writer.Finish(round % 3 == 1 ? RunStatus::kStopped : RunStatus::kDone, "");
+    writer.Finish(kind % 3 == 1 ? RunStatus::kStopped : RunStatus::kDone, "");
+    steps = kSteps;
+    ++promise->calls;
   }
 }
 
@@ -60,19 +68,20 @@ TEST_CASE("kill -9 at any moment loses nothing that was flushed and doubles noth
   const std::string path = folder / "run.h5";
   const std::vector<StepRow> expected = SomeRun(kSteps).steps;
   Stream random(1, "kill");
+  WriteRun(path, SomeRun(kKept));
+  std::int64_t size = kKept;
   for (int i = 0; i < 250; ++i) {
     const SharedPromise promise;
-    const pid_t child = Fork([&] { LiveUntilKilled(path, promise); });
-    // Three lives pass through every call; after that the moments repeat themselves.
-    const auto round = static_cast<std::int64_t>(random.Below(4)) - 1;
-    while (promise->round < round) ::usleep(50);
-    ::usleep(static_cast<useconds_t>(random.Below(3000)));
+    const pid_t child = Fork([&] { LiveUntilKilled(path, i % 3, size, promise); });
+    // By progress, so that a busy machine meets the same moments, then anywhere within the next call.
+    const auto calls = static_cast<std::int64_t>(random.Below(2) * random.Below(kSteps + 4));
+    while (promise->calls < calls) ::usleep(20);
+    ::usleep(static_cast<useconds_t>(random.Below(1500)));
     ::kill(child, SIGKILL);
     REQUIRE(Wait(child) == -SIGKILL);
     const bool journal = std::filesystem::exists(JournalPath(path));
-    if (!journal && !std::filesystem::exists(path)) continue;  // killed before it had a run
     const RunData run = ReadRun(path);
-    const auto size = static_cast<std::int64_t>(run.steps.size());
+    size = static_cast<std::int64_t>(run.steps.size());
     REQUIRE(size <= kSteps);
     REQUIRE(SameRows(run.steps, std::vector<StepRow>(expected.begin(), expected.begin() + size)));
     REQUIRE(size >= promise->flushed);
