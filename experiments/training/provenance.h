@@ -1,0 +1,18 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "data/dataset.h"
+#include "experiments/config/run_config.h"
+
+namespace dark {
+
+/// The attributes of a run file that say what was run, on what and by which build.
+std::map<std::string, std::string> Provenance(const RunConfig& config, const Dataset& data, Index parameters,
+                                              int threads);
+
+/// Git revision and flags of this build, for `--version` and the run file.
+std::string BuildDescription();
+
+}  // namespace dark
