@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <type_traits>
+
+#include "experiments/config/setting_value.h"
 
 namespace dark {
 namespace {
@@ -16,36 +17,26 @@ std::string OptionName(const std::string& setting) {
   return name;
 }
 
-std::string RangeText(const Setting& setting) {
-  const bool below = std::isfinite(setting.max), above = std::isfinite(setting.min);
-  if (above && below) return fmt::format("{} to {}", setting.min, setting.max);
-  if (above) return fmt::format("at least {}", setting.min);
-  return below ? fmt::format("at most {}", setting.max) : "";
-}
-
-// CLI11's own checks print ranges as std::to_string does ("0.000100"), hence these two.
+// CLI11's own checks print ranges as "[0.000100 - 0.900000]" and know no nearest name.
 CLI::Validator InRange(const Setting& setting) {
-  const std::string range = RangeText(setting);
-  return CLI::Validator(
-      [min = setting.min, max = setting.max, range](const std::string& text) -> std::string {
-        double value = 0;
-        if (!CLI::detail::lexical_cast(text, value)) return fmt::format("{} is not a number", text);
-        return value >= min && value <= max ? "" : fmt::format("{} is not allowed: {}", text, range);
-      },
-      range);
+  const auto check = [setting](const std::string& text) -> std::string {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return fmt::format("{} is not a number", text);
+    if (value >= setting.min && value <= setting.max) return "";
+    return fmt::format("{} is not allowed: {}", text, Allowed(setting));
+  };
+  return CLI::Validator(check, Allowed(setting));
 }
 
 CLI::Validator OneOf(const Setting& setting) {
-  std::string all;
-  for (const std::string& choice : setting.choices) all += (all.empty() ? "" : ", ") + choice;
-  return CLI::Validator(
-      [choices = setting.choices, all](const std::string& text) -> std::string {
-        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return "";
-        const std::string nearest = NearestName(text, choices);
-        return fmt::format("{} is not allowed: {}{}", text, all,
-                           nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest));
-      },
-      all);
+  const auto check = [setting](const std::string& text) -> std::string {
+    const auto& choices = setting.choices;
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) return "";
+    const std::string nearest = NearestName(text, choices);
+    return fmt::format("{} is not allowed: {}{}", text, Allowed(setting),
+                       nearest.empty() ? "" : fmt::format(" (did you mean {}?)", nearest));
+  };
+  return CLI::Validator(check, Allowed(setting));
 }
 
 }  // namespace
@@ -60,8 +51,10 @@ CLI::Option* AddSettingOption(CLI::App& app, const Setting& setting) {
       },
       setting.target);
   option->capture_default_str();
-  if (!setting.choices.empty()) option->check(OneOf(setting));
-  if (!RangeText(setting).empty()) option->check(InRange(setting));
+  if (!setting.choices.empty())
+    option->check(OneOf(setting));
+  else if (!Allowed(setting).empty())
+    option->check(InRange(setting));
   return option;
 }
 
