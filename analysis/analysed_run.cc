@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -103,4 +103,4 @@ AnalysedRun Analyse(const std::string& path, RunData data) {
   return run;
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -11,7 +11,7 @@
 #include "analysis/event.h"
 #include "experiments/run_file/run_data.h"
 
-namespace dark {
+namespace dark::analysis {
 
 /// What one rule says about one series of a run.
 struct SeriesSpikes {
@@ -55,4 +55,4 @@ struct AnalysedRun {
 
 AnalysedRun Analyse(const std::string& path, RunData data);
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -7,7 +7,7 @@
 
 #include "analysis/moments.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 void AppendBucket(std::span<const double> x, std::span<const double> y, std::size_t begin, std::size_t end,
@@ -56,4 +56,4 @@ std::vector<CurvePoint> BucketMeans(std::span<const double> x, std::span<const d
   return out;
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace dark {
+namespace dark::analysis {
 
 /// A point of a drawn curve; a `y` of NaN lifts the pen.
 struct CurvePoint {
@@ -23,4 +23,4 @@ std::vector<CurvePoint> Decimate(std::span<const double> x, std::span<const doub
 std::vector<CurvePoint> BucketMeans(std::span<const double> x, std::span<const double> y,
                                     std::size_t buckets);
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -7,7 +7,7 @@
 #include "analysis/moments.h"
 #include "analysis/sliding_median.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 constexpr double kMadOfUnitNormal = 0.6745;
@@ -102,4 +102,4 @@ double FromRuleScale(const Rule& rule, double position) {
   return rule.baseline == Baseline::kLogMedian ? std::exp(position) : position;
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace dark {
+namespace dark::analysis {
 
 /// What is normal at one step, judged from the steps before it.
 enum class Baseline {
@@ -73,4 +73,4 @@ double OnRuleScale(const Rule& rule, double x);
 /// The way back: the value that lies `scales` scales from the centre.
 double FromRuleScale(const Rule& rule, double position);
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 using Answer = Divergence::Answer;
@@ -90,4 +90,4 @@ std::vector<std::string> Describe(const DivergenceLimits& limits) {
           fmt::format("D3: a spike is not recovered after {} steps", limits.steps_to_return)};
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -9,7 +9,7 @@
 #include "analysis/event.h"
 #include "experiments/run_file/run_data.h"
 
-namespace dark {
+namespace dark::analysis {
 
 /// Parameters of the divergence rules; printed wherever the rules are.
 struct DivergenceLimits {
@@ -37,4 +37,4 @@ std::vector<Divergence> CheckDivergence(const RunData& run, std::span<const Even
 /// The four rules with their parameters in words.
 std::vector<std::string> Describe(const DivergenceLimits& limits);
 
-}  // namespace dark
+}  // namespace dark::analysis

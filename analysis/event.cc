@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 Event FromPoints(std::span<const double> series, const Rule& rule, std::span<const SpikePoint> points) {
@@ -52,4 +52,4 @@ std::vector<Event> MergeEvents(std::span<const double> series, const Detection& 
   return events;
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -7,7 +7,7 @@
 
 #include "analysis/detector.h"
 
-namespace dark {
+namespace dark::analysis {
 
 /// Marked steps closer than this belong to one event.
 inline constexpr std::size_t kEventGap = 10;
@@ -32,4 +32,4 @@ struct Event {
 std::vector<Event> MergeEvents(std::span<const double> series, const Detection& found,
                                std::size_t gap = kEventGap);
 
-}  // namespace dark
+}  // namespace dark::analysis

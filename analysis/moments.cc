@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace dark {
+namespace dark::analysis {
 
 double Moments::sd() const { return n == 0 ? 0 : std::sqrt(m2 / static_cast<double>(n)); }
 
@@ -32,4 +32,4 @@ void SlidingMoments::Turn() {
   newer_sum_ = {};
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace dark {
+namespace dark::analysis {
 
 /// Count, mean and sum of squared deviations of a set of values.
 struct Moments {
@@ -39,4 +39,4 @@ class SlidingMoments {
   Moments newer_sum_;
 };
 
-}  // namespace dark
+}  // namespace dark::analysis

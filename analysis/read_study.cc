@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "experiments/run_file/run_file.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,4 +53,4 @@ Study ReadStudy(const std::vector<std::string>& dirs) {
   return Arrange(std::move(runs), std::move(unreadable));
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 using SeedTrials = std::map<double, const LrTrial*>;  // by learning rate
@@ -109,4 +109,4 @@ LrSensitivity Sensitivity(std::span<const LrTrial> trials) {
   return result;
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -9,7 +9,7 @@
 
 #include "analysis/statistics.h"
 
-namespace dark {
+namespace dark::analysis {
 
 /// One finished run of a variant as learning-rate sensitivity sees it.
 struct LrTrial {
@@ -41,4 +41,4 @@ inline constexpr double kLossMargin = 0.1;
 /// A seed counts when it has a trial at every learning rate of the grid.
 LrSensitivity Sensitivity(std::span<const LrTrial> trials);
 
-}  // namespace dark
+}  // namespace dark::analysis

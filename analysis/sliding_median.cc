@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dark {
+namespace dark::analysis {
 
 void SlidingMedian::Push(double x) {
   if (full()) {
@@ -40,4 +40,4 @@ double SlidingMedian::Deviation(double center, std::size_t rank) const {
   return std::max(center - sorted_[low], sorted_[low + rank] - center);
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace dark {
+namespace dark::analysis {
 
 /// Median and median absolute deviation of the last `window` values pushed. A push moves O(window) bytes
 /// (a kilobyte for the usual 128), `Median` is O(1) and `Mad` O(log window).
@@ -28,4 +28,4 @@ class SlidingMedian {
   std::vector<double> sorted_;
 };
 
-}  // namespace dark
+}  // namespace dark::analysis

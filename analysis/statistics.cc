@@ -7,7 +7,7 @@
 
 #include "core/random.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 // P(|T| ≤ t) for integer degrees of freedom is a finite sum in θ = atan(t/√ν) (Abramowitz & Stegun 26.7.3–4).
@@ -62,4 +62,4 @@ std::optional<Interval> BootstrapMean(std::span<const double> values) {
   return Interval{means[kResamples / 40], means[kResamples - 1 - kResamples / 40]};
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

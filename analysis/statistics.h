@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-namespace dark {
+namespace dark::analysis {
 
 struct Interval {
   double low = 0;
@@ -31,4 +31,4 @@ double StudentQuantile(double coverage, std::size_t freedom);
 /// values always give the same interval; none for n < 2.
 std::optional<Interval> BootstrapMean(std::span<const double> values);
 
-}  // namespace dark
+}  // namespace dark::analysis

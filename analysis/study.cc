@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 constexpr const char* kLearningRate = "optim.lr";
@@ -188,4 +188,4 @@ Study Arrange(std::vector<AnalysedRun> runs, std::vector<Study::Unreadable> unre
   return study;
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

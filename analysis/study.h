@@ -9,7 +9,7 @@
 #include "analysis/sensitivity.h"
 #include "analysis/statistics.h"
 
-namespace dark {
+namespace dark::analysis {
 
 /// The runs of one arm at one learning rate, one a seed.
 struct Group {
@@ -73,4 +73,4 @@ Study Arrange(std::vector<AnalysedRun> runs, std::vector<Study::Unreadable> unre
 /// is listed and the others still count. Throws Error(kUsage) when a directory is missing or holds no run.
 Study ReadStudy(const std::vector<std::string>& dirs);
 
-}  // namespace dark
+}  // namespace dark::analysis
