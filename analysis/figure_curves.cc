@@ -13,7 +13,7 @@ namespace dark::analysis {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kPanelWidth = 330, kPanelHeight = 230, kLegendHeight = 64;
+constexpr int kPanelWidth = 330, kPanelHeight = 250, kLegendHeight = 64;
 
 // Which curve of a run is drawn, and how.
 struct Kind {
@@ -127,7 +127,7 @@ std::string Curves(const Kind& kind, const std::vector<const Arm*>& arms, const 
   std::string script = OpenFigure(width, height) + "set multiplot\n";
   script += fmt::format("set xrange [0:{}]\nset yrange [{}:{}]\nset xlabel 'step'\n", LastStep(arms),
                         range.low, range.high);
-  if (kind.logarithmic) script += "set logscale y\nset format y '%.0e'\n";
+  if (kind.logarithmic) script += "set logscale y\nset format y '%g'\n";
   const double share = static_cast<double>(kPanelHeight) / height;
   for (int i = 0; i < static_cast<int>(lrs.size()); ++i) {
     const int column = i % columns, row = i / columns;

@@ -22,8 +22,9 @@ std::string SpreadBlock(const std::string& name, const std::vector<Spread>& poin
 }
 
 std::string Spreads(const std::string& name, const ArmStyle& style) {
-  return fmt::format(", ${0} using 1:2 {1}, ${0} using 1:2:3:4 with yerrorbars pt -1 lw 1.2 lc rgb \"{2}\"",
-                     name, LinePoints(style), style.colour);
+  return fmt::format(
+      ", ${0} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.2 lc rgb \"{1}\", ${0} using 1:2 {2}", name,
+      style.colour, LinePoints(style));
 }
 
 std::string PanelFrame(int column, const std::string& title, const std::string& axis) {

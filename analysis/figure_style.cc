@@ -25,14 +25,14 @@ std::string OpenFigure(int width, int height) {
   return fmt::format(
       "set encoding utf8\n"
       "set terminal svg noenhanced rounded size {},{} font \"system-ui,DejaVu Sans,sans-serif,12\" "
-      "background \"none\"\n"
+      "background \"#ffffff\"\n"
       "set border 3 lw 1 lc rgb \"{ink}\"\n"
       "set tics nomirror out scale 0.5 textcolor rgb \"{ink}\"\n"
       "set grid back lt 1 lc rgb \"#b0808080\" lw 0.5\n"
       "set key textcolor rgb \"{ink}\"\n"
       "set xlabel textcolor rgb \"{ink}\" offset 0,0.4\nset ylabel textcolor rgb \"{ink}\" offset 0.8,0\n"
       "set title textcolor rgb \"{ink}\" offset 0,-0.5\n"
-      "unset key\n",
+      "set tmargin 2\nset bmargin 3\nset rmargin 2\nunset key\n",
       width, height, fmt::arg("ink", kInk));
 }
 

@@ -66,6 +66,18 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
     text.replace(at, what.size(), with);
 }
 
+// Gnuplot names every plot by its command; browsers would show that as a tip.
+void DropElements(std::string& svg, const std::string& name) {
+  const std::string open = "<" + name + ">", close = "</" + name + ">";
+  std::string kept;
+  std::size_t from = 0;
+  for (std::size_t at = svg.find(open); at != std::string::npos; at = svg.find(open, from)) {
+    kept.append(svg, from, at - from);
+    from = svg.find(close, at) + close.size();
+  }
+  svg = kept.append(svg, from);
+}
+
 }  // namespace
 
 std::string RunGnuplot(const std::string& script) {
@@ -73,9 +85,11 @@ std::string RunGnuplot(const std::string& script) {
   const std::string source = dir / "figure.gp", out = dir / "figure.svg", messages = dir / "messages";
   WriteFileAtomically(source, script);
   const int status = Spawn(source, out, messages);
-  const std::string svg = ReadFile(out);
+  std::string svg = ReadFile(out);
   if (status != 0 || svg.find("</svg>") == std::string::npos)
     throw Error(fmt::format("gnuplot (package gnuplot-nox) failed: {}", ReadFile(messages)), Exit::kFailed);
+  DropElements(svg, "title");
+  DropElements(svg, "desc");
   return svg;
 }
 
@@ -84,10 +98,9 @@ std::string InlineSvg(const std::string& svg, const std::string& id) {
   std::string out = start == std::string::npos ? svg : svg.substr(start);
   for (const char* name : {"gpDot", "gpPt", "gnuplot_canvas", "gnuplot_plot_", "textbox", "greybox"})
     ReplaceAll(out, name, fmt::format("{}-{}", id, name));
+  ReplaceAll(out, "fill=\"#ffffff\"", "fill=\"none\"");  // the sheet behind the figure
   // The two ways in which gnuplot writes a colour.
   for (const char* ink : {"rgb(31,35,41)", "rgb( 31,  35,  41)"}) ReplaceAll(out, ink, "var(--ink, #1f2329)");
-  const std::size_t described = out.find("<desc>");
-  if (described != std::string::npos) out.erase(described, out.find("</desc>") + 7 - described);
   return out;
 }
 

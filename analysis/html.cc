@@ -19,15 +19,17 @@ h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p, li { max-width: 52rem; } ul { padding-left: 1.3rem; } li { margin: .15rem 0; }
 a { color: var(--link); }
 nav { font-size: .9rem; margin: .75rem 0 1.25rem; } nav a { margin-right: 1rem; white-space: nowrap; }
+nav ~ p:first-of-type { font-size: 1.1rem; }
 .note { padding: .5rem .8rem; border-radius: 6px; max-width: 51rem; margin: .6rem 0; }
 .scroll { overflow-x: auto; margin: .6rem 0 1rem; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
 caption, summary { text-align: left; color: var(--soft); font-size: .88rem; padding: .2rem 0; }
 summary { cursor: pointer; }
 th, td { text-align: left; padding: .28rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+td { white-space: nowrap; } td.wide { white-space: normal; min-width: 16rem; }
 th { background: var(--shade); font-weight: 600; }
 .good { background: var(--good); } .warning { background: var(--warning); } .bad { background: var(--bad); }
-figure { margin: 1rem 0 1.6rem; } figure svg { width: 100%; height: auto; display: block; }
+figure { margin: 1rem 0 1.6rem; } figure svg { max-width: 100%; height: auto; display: block; }
 figcaption { color: var(--soft); font-size: .88rem; max-width: 52rem; }
 figcaption b { color: var(--ink); }
 @media print { body { max-width: none; } figure, tr { break-inside: avoid; } }
@@ -94,16 +96,16 @@ struct Writer {
     out += "<div class=\"scroll\"><table>\n";
     if (!table.folded && !table.caption.empty())
       out += fmt::format("<caption>{}</caption>\n", Escape(table.caption));
-    out += "<thead><tr>";
+    out += table.header.front().empty() ? "<thead hidden><tr>" : "<thead><tr>";
     for (const std::string& name : table.header)
       out += fmt::format("<th scope=\"col\">{}</th>", Escape(name));
     out += "</tr></thead>\n<tbody>\n";
     for (const std::vector<Cell>& row : table.rows) {
       out += "<tr>";
       for (const Cell& cell : row) {
-        const std::string style =
-            cell.tone == Tone::kPlain ? "" : fmt::format(" class=\"{}\"", Class(cell.tone));
-        out += fmt::format("<td{}>{}</td>", style, Escape(cell.text));
+        // Numbers stay on one line, sentences may wrap.
+        const char* width = cell.text.size() > 40 ? " wide" : "";
+        out += fmt::format("<td class=\"{}{}\">{}</td>", Class(cell.tone), width, Escape(cell.text));
       }
       out += "</tr>\n";
     }

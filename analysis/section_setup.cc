@@ -9,13 +9,18 @@ namespace dark::analysis {
 namespace {
 
 // The values that occur, in the order of the runs.
-std::string Values(const Section& section, const auto& describe) {
+std::vector<std::string> Distinct(const Section& section, const auto& describe) {
   std::vector<std::string> values;
   std::set<std::string> seen;
   for (const AnalysedRun* run : section.runs) {
     const std::string value = describe(*run);
     if (!value.empty() && seen.insert(value).second) values.push_back(value);
   }
+  return values;
+}
+
+std::string Values(const Section& section, const auto& describe) {
+  const std::vector<std::string> values = Distinct(section, describe);
   return values.empty() ? "not recorded" : fmt::format("{}", fmt::join(values, "; "));
 }
 
@@ -78,9 +83,11 @@ std::string Joined(const std::vector<T>& values, F&& text) {
 std::vector<Block> WhatWasRun(const Section& section) {
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   std::vector<std::string> differing;
-  for (const std::string& key : section.differing)
-    if (key != "attention.variant" && key != "attention.m")
-      differing.push_back(fmt::format("{} = {}", key, Values(section, Config(key.c_str()))));
+  for (const std::string& key : section.differing) {
+    const std::vector<std::string> values = Distinct(section, Config(key.c_str()));
+    if (key != "attention.variant" && key != "attention.m" && values.size() > 1)
+      differing.push_back(fmt::format("{} = {}", key, fmt::join(values, "; ")));
+  }
   Table table{"", {"", ""}, {}};
   table.rows = {
       {"Runs", std::to_string(section.runs.size())},

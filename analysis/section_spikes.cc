@@ -9,15 +9,46 @@ namespace dark::analysis {
 namespace {
 
 constexpr std::size_t kListedEvents = 40;
+const std::string kLossSeries = "loss", kGradientSeries = "gradient";
 
 using Series = std::vector<SeriesSpikes> AnalysedRun::*;
 
 struct Listed {
   const Arm* arm;
   const AnalysedRun* run;
-  const char* series;
+  std::string series;
   const Event* event;
 };
+
+// Whether some run of the section is long enough for a rule.
+bool Computable(const Section& section, std::size_t rule) {
+  return std::any_of(section.runs.begin(), section.runs.end(), [&](const AnalysedRun* run) {
+    return run->loss[rule].detection.Score() || run->grad[rule].detection.Score();
+  });
+}
+
+// Rules that no run is long enough for get a sentence instead of two columns of excuses.
+std::vector<std::size_t> ComputableRules(const Section& section) {
+  std::vector<std::size_t> rules;
+  for (std::size_t rule = 0; rule < StandardRules().size(); ++rule)
+    if (Computable(section, rule)) rules.push_back(rule);
+  return rules;
+}
+
+std::vector<Block> Incomputable(const Section& section) {
+  std::vector<Block> blocks;
+  for (std::size_t rule = 0; rule < StandardRules().size(); ++rule) {
+    if (Computable(section, rule)) continue;
+    const auto longest = std::max_element(
+        section.runs.begin(), section.runs.end(), [](const AnalysedRun* a, const AnalysedRun* b) {
+          return a->loss.front().detection.length < b->loss.front().detection.length;
+        });
+    blocks.push_back(
+        Paragraph{fmt::format("Spike score by the rule {}: {} in the longest run.",
+                              StandardRules()[rule].name, (*longest)->loss[rule].detection.WhyNoScore())});
+  }
+  return blocks;
+}
 
 // Mean score over the runs of a group that are long enough, or why there is none.
 std::string Score(const Group& group, Series series, std::size_t rule) {
@@ -44,15 +75,14 @@ Table Scores(const Section& section) {
           fmt::join(rules, "; ")),
       {"variant", "learning rate"},
       {}};
-  for (const char* series : {"loss", "gradient"})
+  for (const std::string& series : {kLossSeries, kGradientSeries})
     for (const Rule& rule : StandardRules()) table.header.push_back(fmt::format("{}, {}", series, rule.name));
   table.header.push_back("loss events, robust (unrecovered)");
   for (const Arm& arm : section.arms)
     for (const Group& group : arm.groups) {
       std::vector<Cell> row = {arm.label, Lr(group.lr)};
       for (const Series series : {&AnalysedRun::loss, &AnalysedRun::grad})
-        for (std::size_t rule = 0; rule < StandardRules().size(); ++rule)
-          row.push_back(Score(group, series, rule));
+        for (const std::size_t rule : computable) row.push_back(Score(group, series, rule));
       std::size_t events = 0, lasting = 0;
       for (const AnalysedRun* run : group.runs)
         for (const Event& event : run->loss.back().events) {
@@ -73,23 +103,27 @@ std::vector<Listed> HighestEvents(const Section& section) {
   for (const Arm& arm : section.arms)
     for (const Group& group : arm.groups)
       for (const AnalysedRun* run : group.runs) {
-        for (const Event& event : run->loss.back().events) listed.push_back({&arm, run, "loss", &event});
-        for (const Event& event : run->grad.back().events) listed.push_back({&arm, run, "gradient", &event});
+        for (const Event& event : run->loss.back().events) listed.push_back({&arm, run, kLossSeries, &event});
+        for (const Event& event : run->grad.back().events)
+          listed.push_back({&arm, run, kGradientSeries, &event});
       }
-  std::stable_sort(listed.begin(), listed.end(),
-                   [](const Listed& a, const Listed& b) { return a.event->relative > b.event->relative; });
+  // The loss is what a reader cares for; the gradient norm explains it.
+  std::stable_sort(listed.begin(), listed.end(), [](const Listed& a, const Listed& b) {
+    const bool a_is_loss = a.series == kLossSeries, b_is_loss = b.series == kLossSeries;
+    return std::pair(!a_is_loss, -a.event->relative) < std::pair(!b_is_loss, -b.event->relative);
+  });
   return listed;
 }
 
 Table Events(const std::vector<Listed>& events) {
   const std::size_t shown = std::min(events.size(), kListedEvents);
-  Table table{
-      fmt::format("Spikes by the robust rule, marked steps closer than {} merged; the {} highest of {} by "
-                  "peak / baseline. events.csv lists all, by every rule.",
-                  kEventGap, shown, events.size()),
-      {"variant", "learning rate", "seed", "series", "start", "peak at", "peak / baseline",
-       "height, robust sd", "steps marked", "recovered after", "lost"},
-      {}};
+  Table table{fmt::format("Spikes by the robust rule, marked steps closer than {} merged; the {} highest of "
+                          "{}, loss first, by "
+                          "peak / baseline. events.csv lists all, by every rule.",
+                          kEventGap, shown, events.size()),
+              {"variant", "learning rate", "seed", "series", "start", "peak at", "peak / baseline",
+               "height, robust sd", "steps marked", "recovered after", "lost"},
+              {}};
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [arm, run, series, event] = events[i];
     table.rows.push_back({arm->label, Lr(run->lr), std::to_string(run->seed), series,
@@ -113,6 +147,7 @@ std::size_t NonFinite(const Section& section) {
 
 std::vector<Block> Spikes(const Section& section) {
   std::vector<Block> blocks = {Heading{2, "Spikes"}, Scores(section)};
+  for (Block& block : Incomputable(section)) blocks.push_back(std::move(block));
   blocks.push_back(Paragraph{
       fmt::format("Values that are not finite are part of no window and no spike; there are {} in {}.",
                   NonFinite(section), Count(section.runs.size(), "run"))});

@@ -9,7 +9,7 @@
 
 #include "core/random.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -77,4 +77,4 @@ TEST_CASE("The trend is the mean of what is finite") {
   CHECK(std::isnan(trend[2].y));
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

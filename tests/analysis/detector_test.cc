@@ -10,7 +10,7 @@
 #include "analysis/sliding_median.h"
 #include "core/random.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -223,4 +223,4 @@ TEST_CASE("A million steps are quick enough to look at on every report") {
   for (const Rule& rule : StandardRules()) CHECK(Detect(series, rule).points.size() >= 1);
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

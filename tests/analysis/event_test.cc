@@ -7,7 +7,7 @@
 
 #include "core/random.h"
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 // 1, 3, 1, 3, …: mean 2, population sd 1 over any even window.
@@ -124,4 +124,4 @@ TEST_CASE("Every marked step lies in exactly one event, whatever the series") {
   }
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

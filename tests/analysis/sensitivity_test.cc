@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace dark {
+namespace dark::analysis {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -70,4 +70,4 @@ TEST_CASE("The width counts the unbroken stretch of good rates around the best")
   CHECK(*Sensitivity(trials).decades == Approx(2));
 }
 
-}  // namespace dark
+}  // namespace dark::analysis

@@ -6,7 +6,7 @@
 
 #include "core/random.h"
 
-namespace dark {
+namespace dark::analysis {
 
 TEST_CASE("Student quantiles equal the printed table") {
   const std::vector<std::pair<std::size_t, double>> table = {{1, 12.706}, {2, 4.303},  {3, 3.182},
@@ -70,4 +70,4 @@ TEST_CASE("The bootstrap of many values comes near the normal interval") {
   CHECK(interval.high - interval.low == Approx(2 * *e.half).epsilon(0.1));
 }
 
-}  // namespace dark
+}  // namespace dark::analysis
