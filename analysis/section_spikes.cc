@@ -75,8 +75,10 @@ Table Scores(const Section& section) {
           fmt::join(rules, "; ")),
       {"variant", "learning rate"},
       {}};
+  const std::vector<std::size_t> computable = ComputableRules(section);
   for (const std::string& series : {kLossSeries, kGradientSeries})
-    for (const Rule& rule : StandardRules()) table.header.push_back(fmt::format("{}, {}", series, rule.name));
+    for (const std::size_t rule : computable)
+      table.header.push_back(fmt::format("{}, {}", series, StandardRules()[rule].name));
   table.header.push_back("loss events, robust (unrecovered)");
   for (const Arm& arm : section.arms)
     for (const Group& group : arm.groups) {
@@ -122,7 +124,7 @@ Table Events(const std::vector<Listed>& events) {
                           "peak / baseline. events.csv lists all, by every rule.",
                           kEventGap, shown, events.size()),
               {"variant", "learning rate", "seed", "series", "start", "peak at", "peak / baseline",
-               "height, robust sd", "steps marked", "recovered after", "lost"},
+               "height, robust sd", "steps marked", "recovered after", "area above baseline"},
               {}};
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [arm, run, series, event] = events[i];
