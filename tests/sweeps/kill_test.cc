@@ -1,0 +1,215 @@
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "core/random.h"
+#include "experiments/run_file/run_file.h"
+#include "sweeps/process.h"
+#include "sweeps/store.h"
+#include "sweeps/text_file.h"
+#include "tests/sweeps/fake_trial.h"
+#include "tests/sweeps/temp_folder.h"
+
+namespace dark {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSpec = "base: {data: {text: ok}, train: {steps: 10}}\nseeds: 6\n";
+constexpr int kTrials = 6;
+constexpr int kSteps = 10;
+
+/// Contents of every file below the folders of trials that have a result.
+using Contents = std::map<std::string, std::string>;
+
+void AddResults(const std::string& out, Contents& contents) {
+  std::error_code missing;
+  for (const auto& trial : fs::directory_iterator(out + "/trials", missing)) {
+    if (!IsResult(ReadTrial(trial.path().string()).state)) continue;
+    for (const auto& file : fs::directory_iterator(trial.path()))
+      if (contents.count(file.path().string()) == 0)
+        contents[file.path().string()] = ReadTextFile(file.path().string());
+  }
+}
+
+void CheckUnchanged(const Contents& contents) {
+  for (const auto& [path, text] : contents) {
+    INFO(path);
+    CHECK(ReadTextFile(path) == text);
+  }
+}
+
+/// Every trial has all its steps, each once.
+void CheckComplete(const std::string& out) {
+  int trials = 0;
+  for (const auto& trial : fs::directory_iterator(out + "/trials")) {
+    ++trials;
+    const RunData run = ReadRun(trial.path().string() + "/run.h5");
+    CHECK(run.status() == RunStatus::kDone);
+    REQUIRE(run.steps.size() == kSteps);
+    for (int step = 0; step < kSteps; ++step) CHECK(run.steps[static_cast<std::size_t>(step)].step == step);
+  }
+  CHECK(trials == kTrials);
+}
+
+/// Waits up to `patience` for a child to end; returns whether it did.
+bool Ended(pid_t pid, std::chrono::milliseconds patience, int& status) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (waitpid(pid, &status, WNOHANG) != pid) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+std::chrono::milliseconds RandomDelay(Stream& random, std::uint64_t most) {
+  return std::chrono::milliseconds(random.Below(most));
+}
+
+TEST_CASE("a driver killed at any moment loses and repeats nothing") {
+  const TempFolder folder;
+  const std::string trainer = WriteFakeTrainer(folder.path());
+  const std::string spec = folder.Write("kill.yaml", kSpec);
+  Stream random(11, "driver-kills");
+  int kills = 0;
+  for (int sweep = 0; kills < 50; ++sweep) {
+    const std::string out = folder.path() + "/out" + std::to_string(sweep);
+    Contents results;
+    while (true) {
+      const pid_t driver = StartFakeDriver(spec, out, trainer, folder.path() + "/driver.log");
+      int status = 0;
+      if (Ended(driver, RandomDelay(random, 300), status)) {
+        INFO(FileTail(folder.path() + "/driver.log", 0, 40));
+        REQUIRE(DescribeExit(status) == "exit code 0");
+        break;
+      }
+      kill(driver, SIGKILL);
+      waitpid(driver, nullptr, 0);
+      ++kills;
+      AddResults(out, results);
+    }
+    CheckComplete(out);
+    CheckUnchanged(results);
+  }
+}
+
+/// The processes of the running trials, as their locks name no one else: children of `driver`.
+std::vector<pid_t> Children(pid_t driver) {
+  std::vector<pid_t> children;
+  std::ifstream list("/proc/" + std::to_string(driver) + "/task/" + std::to_string(driver) + "/children");
+  for (pid_t pid = 0; list >> pid;) children.push_back(pid);
+  return children;
+}
+
+TEST_CASE("trials killed at any moment are run to their end by the next drivers") {
+  const TempFolder folder;
+  const std::string trainer = WriteFakeTrainer(folder.path());
+  const std::string spec = folder.Write("kill.yaml", kSpec);
+  const std::string out = folder.path() + "/out";
+  Stream random(12, "trial-kills");
+  Contents results;
+  int kills = 0;
+  int round = 0;
+  for (; round < 30; ++round) {
+    const pid_t driver = StartFakeDriver(spec, out, trainer, folder.path() + "/driver.log");
+    int status = 0;
+    while (!Ended(driver, RandomDelay(random, 60), status)) {
+      const std::vector<pid_t> children = Children(driver);
+      if (!children.empty() && kills < 25 && kill(children[random.Below(children.size())], SIGKILL) == 0)
+        ++kills;
+    }
+    AddResults(out, results);
+    if (DescribeExit(status) == "exit code 0") break;
+    CHECK(DescribeExit(status) == "exit code 4");  // killed trials count as failed, the others went on
+  }
+  CHECK(kills == 25);
+  CHECK(round < 30);
+  CheckComplete(out);
+  CheckUnchanged(results);
+}
+
+TEST_CASE("of eight drivers started at once one works, the others say who does") {
+  const TempFolder folder;
+  const std::string trainer = WriteFakeTrainer(folder.path());
+  const std::string spec = folder.Write("race.yaml", kSpec);
+  const std::string out = folder.path() + "/out";
+  std::vector<pid_t> drivers;
+  for (int i = 0; i < 8; ++i)
+    drivers.push_back(StartFakeDriver(spec, out, trainer, folder.path() + "/log" + std::to_string(i)));
+  int finished = 0;
+  for (std::size_t i = 0; i < drivers.size(); ++i) {
+    int status = 0;
+    REQUIRE(waitpid(drivers[i], &status, 0) == drivers[i]);
+    const std::string log = ReadTextFile(folder.path() + "/log" + std::to_string(i));
+    if (DescribeExit(status) == "exit code 0")
+      ++finished;
+    else
+      CHECK(log.find(out) != std::string::npos);
+  }
+  CHECK(finished >= 1);
+  CheckComplete(out);
+  for (const auto& trial : fs::directory_iterator(out + "/trials")) {
+    const std::string starts = ReadTextFile(trial.path().string() + "/starts.txt");
+    CHECK(std::count(starts.begin(), starts.end(), '\n') == 1);
+  }
+}
+
+struct Running {
+  TempFolder folder;
+  std::string log = folder.path() + "/driver.log";
+  std::string out = folder.path() + "/out";
+  pid_t driver = 0;
+
+  /// Starts a driver on long trials and waits until at least one works.
+  explicit Running(const char* role) {
+    const std::string spec = folder.Write(
+        "long.yaml", std::string("base: {data: {text: ") + role + "}, train: {steps: 2000}}\nseeds: 4\n");
+    driver = StartFakeDriver(spec, out, WriteFakeTrainer(folder.path()), log);
+    for (int i = 0; i < 2000 && Saved() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  int Saved() const {
+    int saved = 0;
+    std::error_code missing;
+    for (const auto& trial : fs::directory_iterator(out + "/trials", missing))
+      saved += fs::exists(trial.path() / "saved.txt") ? 1 : 0;
+    return saved;
+  }
+};
+
+TEST_CASE("the first signal saves and stops, with exit code 5") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Running running("ok");
+    REQUIRE(running.Saved() > 0);
+    kill(running.driver, signal);
+    int status = 0;
+    REQUIRE(Ended(running.driver, std::chrono::seconds(10), status));
+    CHECK(DescribeExit(status) == "exit code 5");
+    int stopped = 0;
+    for (const auto& trial : fs::directory_iterator(running.out + "/trials")) {
+      const TrialStatus trial_status = ReadTrial(trial.path().string());
+      CHECK((trial_status.state == TrialState::kStopped || trial_status.state == TrialState::kPlanned));
+      if (trial_status.state == TrialState::kStopped) ++stopped;
+    }
+    CHECK(stopped >= 1);
+    CHECK(ReadTextFile(running.log).find('\x1b') == std::string::npos);
+  }
+}
+
+TEST_CASE("the second signal kills trials that do not stop") {
+  Running running("stubborn");
+  kill(running.driver, SIGINT);
+  int status = 0;
+  CHECK_FALSE(Ended(running.driver, std::chrono::milliseconds(400), status));
+  kill(running.driver, SIGINT);
+  REQUIRE(Ended(running.driver, std::chrono::seconds(10), status));
+  CHECK(DescribeExit(status) == "exit code 5");
+}
+
+}  // namespace
+}  // namespace dark
