@@ -13,6 +13,19 @@
 #include "data/token_shard.h"
 
 namespace dark {
+namespace {
+
+// A shard inside the text folder would be read as text the next time, and the text would never be the same.
+void RequireOutside(const std::string& text, const std::string& cache) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(text)) return;
+  const fs::path below = fs::weakly_canonical(cache).lexically_relative(fs::weakly_canonical(text));
+  if (*below.begin() == "..") return;
+  throw Error(fmt::format("the cache {} lies inside the text folder {}: set data.cache to another folder",
+                          cache, text));
+}
+
+}  // namespace
 
 // The spans point into `shard` or `memory`.
 struct Dataset::State {
@@ -30,7 +43,9 @@ Dataset Dataset::Open(const DataOptions& options, Index context) {
   const std::string text = ReadCorpus(options.text);
   const std::uint64_t data_hash = ContentHash(text);
   auto state = std::make_shared<State>();
-  state->path = (std::filesystem::path(CacheFolder(options)) / ShardName(data_hash, options)).string();
+  const std::string cache = CacheFolder(options);
+  RequireOutside(options.text, cache);
+  state->path = (std::filesystem::path(cache) / ShardName(data_hash, options)).string();
   if (!std::filesystem::exists(state->path))
     TokenShard::Write(state->path, PrepareText(text, data_hash, options));
   const TokenShard& shard = state->shard.emplace(state->path);

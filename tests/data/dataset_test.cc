@@ -193,6 +193,22 @@ TEST_CASE("a damaged or foreign shard is refused, and prepared anew once deleted
   CHECK(ReadFile(path) == whole);
 }
 
+TEST_CASE("a cache inside the text folder is refused", "[dataset]") {
+  const TemporaryFolder folder;
+  folder.Write("texts/a.txt", Prose(3000));
+  DataOptions options;
+  options.text = folder / "texts";
+  for (const std::string cache : {"texts", "texts/cache", "texts/../texts/cache"}) {
+    options.cache = folder / cache;
+    CHECK_THAT(ErrorOf([&] { Dataset::Open(options, 8); }),
+               Contains("2: the cache") && Contains("lies inside"));
+  }
+  for (const std::string cache : {"texts-cache", "texts/../cache"}) {
+    options.cache = folder / cache;
+    CHECK(ErrorOf([&] { Dataset::Open(options, 8); }) == "nothing");
+  }
+}
+
 TEST_CASE("the cache goes where the user's cache is", "[dataset]") {
   const TemporaryFolder folder;
   const auto with = [](const char* xdg, const char* home) {
