@@ -53,8 +53,12 @@ template <class T>
 double KernelError(const AttentionLayer<T>& layer) {
   const HeadShape& s = layer.shape;
   const Index rows = std::min(kProbeRows, s.context);
-  std::vector<T> exact(static_cast<std::size_t>(rows * s.value_dim)), log_sum(static_cast<std::size_t>(rows));
-  std::vector<T> scores(static_cast<std::size_t>(kSoftmaxRows * rows));
+  T *exact = nullptr, *log_sum = nullptr, *scores = nullptr;
+  Arena<T> memory;  // aligned, so that the error rounds alike in every process
+  memory.Plan(&exact, rows * s.value_dim);
+  memory.Plan(&log_sum, rows);
+  memory.Plan(&scores, kSoftmaxRows * rows);
+  memory.Allocate();
   double error = 0, norm = 0;
   const auto view = [&](const Node<T>& node, Index h, Index dim) {
     return HeadView<const T>{node.value + h * dim, node.cols};
@@ -63,8 +67,8 @@ double KernelError(const AttentionLayer<T>& layer) {
     SoftmaxHead(rows, s.dim, s.value_dim, view(*layer.q, h, s.dim),
                 view(*layer.k, h / s.queries_per_key(), s.dim),
                 view(*layer.v, h * s.value_heads / s.heads, s.value_dim),
-                HeadView<T>{exact.data(), s.value_dim}, log_sum.data(), scores.data());
-    const auto target = MatrixMap<T>(exact.data(), rows, s.value_dim).template cast<double>();
+                HeadView<T>{exact, s.value_dim}, log_sum, scores);
+    const auto target = MatrixMap<T>(exact, rows, s.value_dim).template cast<double>();
     const auto estimate =
         layer.out->Value().topRows(rows).middleCols(h * s.value_dim, s.value_dim).template cast<double>();
     error += (estimate - target).squaredNorm();

@@ -55,15 +55,19 @@ AdamW<T>::AdamW(const OptimOptions& options, Parameters<T>& parameters)
     : options_(options), parameters_(parameters) {
   std::vector<std::string> names;
   Index largest = 0;
+  first_.resize(parameters.nodes().size());
+  second_.resize(parameters.nodes().size());
   for (Node<T>& node : parameters.nodes()) {
     names.push_back(node.name);
     rules_.push_back(RuleFor(options, node.name));
     node.trainable = rules_.back().trainable;
-    const auto size = node.trainable ? static_cast<std::size_t>(node.size()) : 0;
-    first_.emplace_back(size);
-    second_.emplace_back(size);
+    if (node.trainable) {
+      moments_.Plan(&first_[rules_.size() - 1], node.size());
+      moments_.Plan(&second_[rules_.size() - 1], node.size());
+    }
     largest = std::max(largest, node.size());
   }
+  moments_.Allocate();
   // no_decay is not checked: its default names tensors that not every variant has.
   for (const std::string& pattern : options.trainable) RequireMatch("trainable", pattern, names);
   for (const auto& entry : options.lr_factor) RequireMatch("lr_factor", entry.first, names);
@@ -109,7 +113,7 @@ UpdateStats AdamW<T>::Step(double lr) {
       change += BlockSum(node.size(), partial_, [&](Index begin, Index end) {
         const Index n = end - begin;
         Span<T> p(node.value + begin, n), g(node.grad + begin, n);
-        Span<T> m(first_[i].data() + begin, n), v(second_[i].data() + begin, n);
+        Span<T> m(first_[i] + begin, n), v(second_[i] + begin, n);
         g *= static_cast<T>(clip);
         m = b1 * m + (T(1) - b1) * g;
         v = b2 * v + (T(1) - b2) * g.square();

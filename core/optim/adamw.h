@@ -35,11 +35,12 @@ class AdamW {
 
   UpdateStats Step(double lr);
 
-  /// Steps done, for the bias correction; and the moments by parameter, for checkpoints.
+  /// Steps done, for the bias correction; and the moments of each parameter (nullptr when frozen), for
+  /// checkpoints.
   Index steps() const { return steps_; }
   void set_steps(Index steps) { steps_ = steps; }
-  std::vector<std::vector<T>>& first_moments() { return first_; }
-  std::vector<std::vector<T>>& second_moments() { return second_; }
+  const std::vector<T*>& first_moments() const { return first_; }
+  const std::vector<T*>& second_moments() const { return second_; }
 
  private:
   double GradientNorm(std::string& bad_tensor) const;
@@ -47,7 +48,8 @@ class AdamW {
   OptimOptions options_;
   Parameters<T>& parameters_;
   std::vector<ParameterRule> rules_;
-  std::vector<std::vector<T>> first_, second_;
+  Arena<T> moments_;  // aligned, so that vector loops round alike in every process
+  std::vector<T*> first_, second_;
   mutable std::vector<double> partial_;
   Index steps_ = 0;
 };

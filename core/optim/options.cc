@@ -19,7 +19,8 @@ std::vector<Setting> Bind(OptimOptions& o) {
       {"min_lr_ratio", &o.min_lr_ratio, "smallest lr of linear, cosine and wsd, as a share of lr", 0, 1},
       {"trainable", &o.trainable,
        "name patterns of parameters that train; all others are frozen (* and {a,b} allowed)"},
-      {"lr_factor", &o.lr_factor, "learning-rate factor by name pattern; of several matches the alphabetically last counts", 0, 1e6},
+      {"lr_factor", &o.lr_factor,
+       "learning-rate factor by name pattern; of several matches the alphabetically last counts", 0, 1e6},
   };
 }
 

@@ -29,7 +29,7 @@ void CheckText(const std::string& name, const std::string& value) {
 void KeepSteps(RunData& run, std::int64_t steps) {
   std::erase_if(run.steps, [&](const StepRow& row) { return row.step >= steps; });
   std::erase_if(run.evals, [&](const EvalRow& row) { return row.step > steps; });
-  std::erase_if(run.health, [&](const HealthRow& row) { return row.step > steps; });
+  std::erase_if(run.health, [&](const HealthRow& row) { return row.step >= steps; });
 }
 
 }  // namespace

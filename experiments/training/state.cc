@@ -43,11 +43,11 @@ std::vector<Slot<T>> MomentSlots(Model<T>& model, AdamW<T>& optimizer) {
   std::vector<Slot<T>> slots;
   std::size_t i = 0;
   for (const Node<T>& node : model.parameters().nodes()) {
-    std::vector<T>&first = optimizer.first_moments()[i], &second = optimizer.second_moments()[i];
+    T *first = optimizer.first_moments()[i], *second = optimizer.second_moments()[i];
     ++i;
-    if (first.empty()) continue;  // frozen
-    slots.push_back({"moment1/" + node.name, {node.rows, node.cols}, first.data()});
-    slots.push_back({"moment2/" + node.name, {node.rows, node.cols}, second.data()});
+    if (first == nullptr) continue;  // frozen
+    slots.push_back({"moment1/" + node.name, {node.rows, node.cols}, first});
+    slots.push_back({"moment2/" + node.name, {node.rows, node.cols}, second});
   }
   return slots;
 }

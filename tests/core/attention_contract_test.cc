@@ -1,5 +1,5 @@
-// The contract of every attention variant (DESIGN.md), looped over the registry: a new variant is tested before its
-// author writes a test.
+// The contract of every attention variant (DESIGN.md), looped over the registry: a new variant is tested
+// before its author writes a test.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -32,7 +32,8 @@ bool HasKey(const VariantInfo& info, const std::string& key) {
   return false;
 }
 
-// Every variant × head layouts × (where it has them) granularities, M before and after RoPE, low rank, shared Ω.
+// Every variant × head layouts × (where it has them) granularities, M before and after RoPE, low rank, shared
+// Ω.
 std::vector<Case> Cases(Index context) {
   std::vector<Case> cases;
   for (const VariantInfo& info : AttentionVariants()) {
@@ -81,7 +82,8 @@ double DistanceToExplicit(const AttentionHarness<T>& harness) {
         for (Index other = 0; other <= t; ++other) {
           const double weight = layer.Weight(h, q.row(t), k.row(other));
           normaliser += weight;
-          for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += weight * static_cast<double>(v.row(other)[c]);
+          for (std::size_t c = 0; c < sum.size(); ++c)
+            sum[c] += weight * static_cast<double>(v.row(other)[c]);
         }
         for (std::size_t c = 0; c < sum.size(); ++c)
           worst = std::max(worst, std::abs(sum[c] / normaliser - static_cast<double>(out.row(t)[c])));
@@ -111,8 +113,9 @@ TEST_CASE("attention gradients equal central differences for q, k, v and every p
   for (const Index context : {9, 70, 130}) {
     for (const Case& c : Cases(context)) {
       AttentionHarness<double> harness(c.options, c.heads);
-      const GradientError worst = CheckGradients([&] { return harness.Forward(); }, [&] { harness.Backward(); },
-                                                 harness.Nodes(), context > 9 ? 8 : 40);
+      const GradientError worst =
+          CheckGradients([&] { return harness.Forward(); }, [&] { harness.Backward(); }, harness.Nodes(),
+                         context > 9 ? 8 : 40);
       INFO(c.label << ", T " << context << ": " << worst.node << "[" << worst.element << "] analytic "
                    << worst.analytic << " numeric " << worst.numeric);
       CHECK(worst.error < 1e-6);
@@ -126,7 +129,8 @@ TEST_CASE("attention at t does not see anything after t, to the bit") {
     AttentionHarness<float> harness(c.options, c.heads);
     harness.Forward();
     const Index cut = 77;
-    const std::vector<float> before(harness.layer.out->value, harness.layer.out->value + harness.layer.out->size());
+    const std::vector<float> before(harness.layer.out->value,
+                                    harness.layer.out->value + harness.layer.out->size());
     for (Node<float>* node : {harness.q, harness.k, harness.v}) {
       for (Index b = 0; b < c.heads.batch; ++b) {
         for (Index t = cut + 1; t < c.heads.context; ++t)
@@ -155,7 +159,8 @@ TEST_CASE("attention gives the same bits for any number of threads, and the same
       harness.Forward();
       harness.Backward();
       std::vector<float> all(harness.layer.out->value, harness.layer.out->value + harness.layer.out->size());
-      for (const Node<float>* node : harness.Nodes()) all.insert(all.end(), node->grad, node->grad + node->size());
+      for (const Node<float>* node : harness.Nodes())
+        all.insert(all.end(), node->grad, node->grad + node->size());
       results.push_back(std::move(all));
     }
     for (const std::vector<float>& result : results) CHECK(result == results[0]);
@@ -170,7 +175,8 @@ TEST_CASE("attention backward accumulates and a step allocates nothing") {
     harness.Forward();
     harness.Backward();
     std::vector<double> once;
-    for (const Node<double>* node : harness.Nodes()) once.insert(once.end(), node->grad, node->grad + node->size());
+    for (const Node<double>* node : harness.Nodes())
+      once.insert(once.end(), node->grad, node->grad + node->size());
     const std::size_t allocations = testing::CountAllocations([&] {
       harness.tape.Forward();
       harness.tape.Backward();  // without clearing the parameters' gradients
@@ -179,7 +185,8 @@ TEST_CASE("attention backward accumulates and a step allocates nothing") {
     std::size_t i = 0;
     double worst = 0;
     for (const Node<double>* node : harness.Nodes()) {
-      for (Index e = 0; e < node->size(); ++e, ++i) worst = std::max(worst, std::abs(node->grad[e] - 2 * once[i]));
+      for (Index e = 0; e < node->size(); ++e, ++i)
+        worst = std::max(worst, std::abs(node->grad[e] - 2 * once[i]));
     }
     CHECK(worst < 1e-9);
   }

@@ -6,7 +6,8 @@
 
 namespace dark::testing {
 
-/// One attention layer alone on a tape, with q, k, v as parameters and the objective Σ c∘out for fixed random c.
+/// One attention layer alone on a tape, with q, k, v as parameters and the objective Σ c∘out for fixed random
+/// c.
 template <class T>
 struct AttentionHarness {
   Parameters<T> parameters;

@@ -9,8 +9,9 @@ std::atomic<std::size_t> allocations{0};
 
 void* Counted(std::size_t size, std::size_t alignment) {
   ++allocations;
-  void* memory = alignment == 0 ? std::malloc(size == 0 ? 1 : size)
-                                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  void* memory = alignment == 0
+                     ? std::malloc(size == 0 ? 1 : size)
+                     : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
