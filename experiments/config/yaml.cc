@@ -25,6 +25,8 @@ constexpr std::size_t kMaxKeyBytes = 200;
 constexpr const char* kAliasAdvice =
     "YAML aliases (*name) are not supported; put quotes around a pattern that starts with *";
 
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
 [[noreturn]] void Fail(const std::string& place, const std::string& message) {
   throw Error(fmt::format("{}: {}", place, message));
 }
@@ -143,11 +145,9 @@ class TreeBuilder : public YAML::EventHandler {
 void CheckBytes(const std::string& text, const std::string& origin) {
   if (text.size() > kMaxBytes)
     Fail(origin, fmt::format("more than the {} bytes a config may have", kMaxBytes));
-  const auto is_control = [](unsigned char c) {
-    return (c < 0x20 && !std::strchr("\t\n\r", c)) || c == 0x7F || c == 0;
-  };
+  const auto refused = [](char c) { return IsControl(c) && c != '\t' && c != '\n' && c != '\r'; };
   const std::size_t control =
-      static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_control) - text.begin());
+      static_cast<std::size_t>(std::find_if(text.begin(), text.end(), refused) - text.begin());
   const std::size_t bad = std::min(ValidUtf8Prefix(text), control);
   if (bad == text.size()) return;
   const std::size_t line_begin = text.rfind('\n', bad) + 1;  // npos + 1 is 0
@@ -186,9 +186,10 @@ std::string YamlNode::Describe() const {
     case Kind::kScalar:
       break;
   }
-  if (text.size() <= kShown) return fmt::format("'{}'", text);
-  const std::string beginning = text.substr(0, kShown);
-  return fmt::format("'{}…'", beginning.substr(0, ValidUtf8Prefix(beginning)));
+  std::string shown = text.substr(0, kShown);
+  shown.resize(ValidUtf8Prefix(shown));
+  std::replace_if(shown.begin(), shown.end(), IsControl, ' ');  // a message is one line
+  return fmt::format("'{}{}'", shown, shown.size() < text.size() ? "…" : "");
 }
 
 YamlNode ParseYaml(const std::string& text, const std::string& origin) {

@@ -101,6 +101,8 @@ TEST_CASE("messages about values") {
   CHECK(Complaint("optim: {lr: [1, 2]}") ==
         "f:1:13: optim.lr: expected a number from 0 to 1000, found a list");
   CHECK(Complaint("optim:\n  lr:\n") == "f:2:3: optim.lr: expected a number from 0 to 1000, found nothing");
+  CHECK(Complaint("optim: {lr: \"1\\n2\"}") ==
+        "f:1:13: optim.lr: expected a number from 0 to 1000, found '1 2'");
   CHECK(Complaint("model: {layers: 2.5}") ==
         "f:1:17: model.layers: expected a whole number from 1 to 1000, found '2.5'");
   CHECK(Complaint("model: {tied: yes}") == "f:1:15: model.tied: expected true or false, found 'yes'");
