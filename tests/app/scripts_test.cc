@@ -79,6 +79,25 @@ TEST_CASE("set-up with nothing missing does nothing") {
   CHECK(result.output.empty());
 }
 
+TEST_CASE("quickstart reports what there is to report and passes on how the sweep ended") {
+  struct Outcome {
+    int sweep;
+    bool reported;
+    int exit;
+  };
+  for (const auto& [sweep, reported, exit] :
+       {Outcome{0, true, 0}, {3, true, 0}, {4, true, 4}, {5, false, 5}, {2, false, 2}}) {
+    const ScratchFolder folder;
+    WriteProgram(folder.path() + "/darkformer",
+                 "echo \"$*\"; [[ $1 == report ]] || exit " + std::to_string(sweep));
+    const ShellResult result = RunShell(kScripts + "quickstart '" + folder.path() + "' out 'a text.txt'");
+    INFO(result.output);
+    CHECK(result.code == exit);
+    CHECK_THAT(result.output, Contains("--set data.text=a text.txt --out out"));
+    CHECK((result.output.find("report out --out out/report") != std::string::npos) == reported);
+  }
+}
+
 TEST_CASE("the rooms of this source tree include downwards only") {
   const ShellResult tree = RunShell(PYTHON " " + kScripts + "check_layers");
   INFO(tree.output);
