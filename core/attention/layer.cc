@@ -66,8 +66,8 @@ double KernelError(const AttentionLayer<T>& layer) {
   for (Index h = 0; h < s.heads; ++h) {
     SoftmaxHead(rows, s.dim, s.value_dim, view(*layer.q, h, s.dim),
                 view(*layer.k, h / s.queries_per_key(), s.dim),
-                view(*layer.v, h * s.value_heads / s.heads, s.value_dim),
-                HeadView<T>{exact, s.value_dim}, log_sum, scores);
+                view(*layer.v, h * s.value_heads / s.heads, s.value_dim), HeadView<T>{exact, s.value_dim},
+                log_sum, scores);
     const auto target = MatrixMap<T>(exact, rows, s.value_dim).template cast<double>();
     const auto estimate =
         layer.out->Value().topRows(rows).middleCols(h * s.value_dim, s.value_dim).template cast<double>();

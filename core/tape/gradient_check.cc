@@ -6,7 +6,8 @@
 namespace dark {
 
 GradientError CheckGradients(const std::function<double()>& loss, const std::function<void()>& backward,
-                             const std::vector<Node<double>*>& nodes, Index samples, double step, double floor) {
+                             const std::vector<Node<double>*>& nodes, Index samples, double step,
+                             double floor) {
   loss();
   backward();
   std::vector<std::vector<double>> analytic;
@@ -23,7 +24,8 @@ GradientError CheckGradients(const std::function<double()>& loss, const std::fun
       value = saved - h;
       const double below = loss();
       value = saved;
-      const double numeric = (above - below) / (2 * h), exact = analytic[i][static_cast<std::size_t>(element)];
+      const double numeric = (above - below) / (2 * h),
+                   exact = analytic[i][static_cast<std::size_t>(element)];
       const double error = std::abs(exact - numeric) / std::max({std::abs(exact), std::abs(numeric), floor});
       if (!(error <= worst.error)) worst = {error, node.name, element, exact, numeric};
     }

@@ -16,9 +16,9 @@ struct GradientError {
   double analytic = 0, numeric = 0;
 };
 
-/// Compares the gradients of `nodes` with central differences, in double. `loss` evaluates the objective at the nodes'
-/// present values, `backward` leaves its gradient in their `grad`. At most `samples` elements a node are probed, evenly
-/// spread. `floor` keeps tiny gradients from being compared to rounding noise.
+/// Compares the gradients of `nodes` with central differences, in double. `loss` evaluates the objective at
+/// the nodes' present values, `backward` leaves its gradient in their `grad`. At most `samples` elements a
+/// node are probed, evenly spread. `floor` keeps tiny gradients from being compared to rounding noise.
 GradientError CheckGradients(const std::function<double()>& loss, const std::function<void()>& backward,
                              const std::vector<Node<double>*>& nodes, Index samples = 40, double step = 1e-5,
                              double floor = 1e-3);

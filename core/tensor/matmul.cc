@@ -3,8 +3,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 
+#include <dnnl.h>
 #include "core/tensor/parallel.h"
-#include "dnnl.h"
 
 namespace dark {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <fstream>
 
-#include "dnnl.h"
+#include <dnnl.h>
 
 namespace dark {
 namespace {
