@@ -48,8 +48,8 @@ layers:  ## check that includes point down between the rooms
 	@scripts/check_layers
 
 bench:  ## build and run the benchmarks
-	@scripts/setup build
-	@scripts/build $(BUILD) all
+	@scripts/setup build bench
+	@scripts/build $(BUILD) all -DDARKFORMER_BENCH=ON
 	@for program in $(BUILD)/bench/bench_*; do "$$program" || exit; done
 
 clean:  ## remove what was built; runs stay
