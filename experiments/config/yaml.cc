@@ -212,7 +212,7 @@ YamlNode LoadYaml(const std::string& path) {
   std::string text(kMaxBytes + 1, '\0');  // one byte more than allowed shows that there is more
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.is_open() || file.bad())
-    throw Error(fmt::format("{}: {}", path, std::strerror(errno)), Exit::kFailed);
+    throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return ParseYaml(text, path);
 }

@@ -38,7 +38,7 @@ struct YamlEntry {
 /// Parses `text`; `origin` (a file name) starts every place. Throws Error(kUsage) "origin:line:column: …" for
 /// anything outside the subset, for text that is not UTF-8 and for more than 1 MiB. An empty text is null.
 YamlNode ParseYaml(const std::string& text, const std::string& origin);
-/// Reads a file; throws Error(kFailed) with path and errno text when it cannot be read.
+/// Reads a file; throws Error(kUsage) with path and errno text when it cannot be read.
 YamlNode LoadYaml(const std::string& path);
 
 }  // namespace dark
