@@ -166,13 +166,13 @@ Claim SmallBudget(const std::vector<ArmPair>& pairs) {
 const char* Name(Claim::Answer answer) {
   switch (answer) {
     case Claim::Answer::kShown:
-      return "shown";
+      return "Shown";
     case Claim::Answer::kNotShown:
-      return "not shown";
+      return "Not shown";
     case Claim::Answer::kNotComputable:
       break;
   }
-  return "not computable from these runs";
+  return "Not computable from these runs";
 }
 
 std::vector<Claim> JudgeClaims(const Section& section) {

@@ -15,7 +15,7 @@ struct Claim {
   std::vector<std::string> evidence;  ///< the paired numbers with n, or why there are none
 };
 
-/// "shown", "not shown", "not computable from these runs".
+/// "Shown", "Not shown", "Not computable from these runs".
 const char* Name(Claim::Answer answer);
 
 /// A claim is shown when, in every comparison that can be made, the 95 % interval of the difference paired by

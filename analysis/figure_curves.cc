@@ -110,8 +110,7 @@ std::string Panel(const Kind& kind, const std::vector<const Arm*>& arms, double 
       add(raw, run->*kind.curve, fmt::format("with lines lw 0.6 lc rgb \"#90{}\"", colour.substr(1)));
       add(plots, run->*kind.trend, Line(styles[a], 1.6));
       add(marks, SpikeMarks(kind, *run, range), fmt::format("with points pt 8 ps 0.9 lc rgb \"{}\"", colour));
-      add(marks, DeathMark(kind, *run, range),
-          fmt::format("with points pt 2 ps 1.1 lw 2.5 lc rgb \"{}\"", colour));
+      add(marks, DeathMark(kind, *run, range), fmt::format("with points pt 2 ps 1.4 lc rgb \"{}\"", colour));
     }
   }
   return blocks +
@@ -140,7 +139,7 @@ std::string Curves(const Kind& kind, const std::vector<const Arm*>& arms, const 
   std::vector<LegendEntry> legend;
   for (std::size_t a = 0; a < arms.size(); ++a) legend.push_back({arms[a]->label, Line(styles[a], 2)});
   legend.push_back({"spike", fmt::format("with points pt 8 ps 0.9 lc rgb \"{}\"", kInk)});
-  legend.push_back({"diverged", fmt::format("with points pt 2 ps 1.1 lw 2.5 lc rgb \"{}\"", kInk)});
+  legend.push_back({"diverged", fmt::format("with points pt 2 ps 1.4 lc rgb \"{}\"", kInk)});
   return script + Legend(legend, 0, static_cast<double>(kLegendHeight) / height) + "unset multiplot\n";
 }
 

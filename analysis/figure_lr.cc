@@ -49,8 +49,7 @@ std::string Panel(const Section& section, double AnalysedRun::*value, double sca
     }
     if (!dead.empty()) {
       blocks += SpreadBlock(name + "x", dead);
-      plots +=
-          fmt::format(", ${}x using 1:2 with points pt 2 ps 0.9 lw 2 lc rgb \"{}\"", name, styles[a].colour);
+      plots += fmt::format(", ${}x using 1:2 with points pt 2 ps 1.3 lc rgb \"{}\"", name, styles[a].colour);
     }
   }
   return blocks + "plot NaN notitle" + plots + "\n";

@@ -22,8 +22,9 @@ std::string SpreadBlock(const std::string& name, const std::vector<Spread>& poin
 }
 
 std::string Spreads(const std::string& name, const ArmStyle& style) {
+  // Not gnuplot's own error bars: those paint a disc in the colour of the sheet under every point.
   return fmt::format(
-      ", ${0} using 1:2:3:4 with yerrorbars pt 0 ps 0 lw 1.2 lc rgb \"{1}\", ${0} using 1:2 {2}", name,
+      ", ${0} using 1:3:(0):($4-$3) with vectors nohead lw 1.2 lc rgb \"{1}\", ${0} using 1:2 {2}", name,
       style.colour, LinePoints(style));
 }
 

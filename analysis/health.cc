@@ -30,8 +30,8 @@ void Add(Health& health, const HealthRow& row, Moments& error) {
 
 std::optional<Health> HealthOf(const Group& group) {
   Health health;
-  health.mx2_low = health.mx2_high = health.kernel_worst = health.min_denominator = health.sigma_min =
-      health.sigma_max = health.anisotropy_q = health.anisotropy_k = kNone;
+  health.mx2_low = health.mx2_high = health.kernel_worst = health.min_denominator = health.underflow_rows =
+      health.sigma_min = health.sigma_max = health.anisotropy_q = health.anisotropy_k = kNone;
   Moments error;
   for (const AnalysedRun* run : group.runs) {
     const std::vector<HealthRow>& rows = run->data.health;
@@ -39,7 +39,9 @@ std::optional<Health> HealthOf(const Group& group) {
     ++health.runs;
     health.step = std::max(health.step, rows.back().step);
     for (const HealthRow& row : rows) {
-      if (std::isfinite(row.underflow_rows)) health.underflow_rows += row.underflow_rows;
+      if (std::isfinite(row.underflow_rows))
+        health.underflow_rows =
+            row.underflow_rows + (std::isnan(health.underflow_rows) ? 0 : health.underflow_rows);
       if (row.step == rows.back().step) Add(health, row, error);
     }
   }

@@ -24,6 +24,25 @@ std::vector<Cell> Row(const Arm& arm, const Group& group, const Health& h) {
           fmt::format("{} / {}", Fixed(h.anisotropy_q, 2), Fixed(h.anisotropy_k, 2))};
 }
 
+// Groups with random features in which a run passed the limit of E‖Mx‖².
+std::vector<std::string> LoudGroups(const Section& section) {
+  std::vector<std::string> loud;
+  for (const Arm& arm : section.arms)
+    for (const Group& group : arm.groups) {
+      std::string first;
+      std::size_t above = 0;
+      for (const AnalysedRun* run : group.runs) {
+        const std::string reading = Mx2Warning(*run);
+        if (!arm.m || reading.empty()) continue;
+        if (++above == 1) first = reading;
+      }
+      if (above > 0)
+        loud.push_back(fmt::format("{} at lr {}: {} of {}, first {}", arm.label, Lr(group.lr), above,
+                                   Count(group.runs.size(), "run"), first));
+    }
+  return loud;
+}
+
 }  // namespace
 
 std::vector<Block> FeatureHealth(const Section& section) {
@@ -35,30 +54,22 @@ std::vector<Block> FeatureHealth(const Section& section) {
       {"variant", "learning rate", "step", "E‖Mx‖²", "kernel error (own kernel)", "smallest denominator",
        "underflowed rows", "eigenvalues of Σ", "anisotropy q / k"},
       {}};
-  std::vector<Block> warnings;
   for (const Arm& arm : section.arms)
-    for (const Group& group : arm.groups) {
+    for (const Group& group : arm.groups)
       if (const auto health = HealthOf(group)) table.rows.push_back(Row(arm, group, *health));
-      std::string first;
-      std::size_t above = 0;
-      for (const AnalysedRun* run : group.runs)
-        if (const std::string reading = Mx2Warning(*run); arm.m && !reading.empty()) {
-          if (++above == 1) first = reading;
-        }
-      if (above > 0)
-        warnings.push_back(Paragraph{
-            fmt::format("{} at lr {}: E‖Mx‖² rose above {} in {} of {} ({}). The number of features needed "
-                        "grows like "
-                        "exp(2 E‖Mx‖²), so the estimate of the kernel is mostly noise there.",
-                        arm.label, Lr(group.lr), kMx2Limit, above, Count(group.runs.size(), "run"), first),
-            Tone::kWarning});
-    }
   std::vector<Block> blocks = {Heading{2, "Random-feature health"}};
   if (table.rows.empty())
     blocks.push_back(Paragraph{"No run has a health reading."});
   else
     blocks.push_back(table);
-  blocks.insert(blocks.end(), warnings.begin(), warnings.end());
+  if (const std::vector<std::string> loud = LoudGroups(section); !loud.empty()) {
+    blocks.push_back(Paragraph{
+        fmt::format("E‖Mx‖² rose above {} in the runs below. The number of features needed grows like "
+                    "exp(2 E‖Mx‖²), so the estimate of the kernel is mostly noise there.",
+                    kMx2Limit),
+        Tone::kWarning});
+    blocks.push_back(List{loud});
+  }
   return blocks;
 }
 

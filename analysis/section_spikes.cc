@@ -44,7 +44,7 @@ std::vector<Block> Incomputable(const Section& section) {
           return a->loss.front().detection.length < b->loss.front().detection.length;
         });
     blocks.push_back(
-        Paragraph{fmt::format("Spike score by the rule {}: {} in the longest run.",
+        Paragraph{fmt::format("Spike score of the {} rule: {} in the longest run.",
                               StandardRules()[rule].name, (*longest)->loss[rule].detection.WhyNoScore())});
   }
   return blocks;
@@ -63,6 +63,26 @@ std::string Score(const Group& group, Series series, std::size_t rule) {
   }
   if (scores.empty()) return why;
   return fmt::format("{} (n={})", Fixed(EstimateMean(scores).mean, 3), scores.size());
+}
+
+// Loss events of the rule with the shortest reach, over the runs it can judge.
+Cell EventCount(const Group& group) {
+  std::size_t events = 0, lasting = 0, runs = 0;
+  std::string why;
+  for (const AnalysedRun* run : group.runs) {
+    const SeriesSpikes& robust = run->loss.back();
+    if (!robust.detection.Score()) {
+      why = robust.detection.WhyNoScore();
+      continue;
+    }
+    ++runs;
+    events += robust.events.size();
+    lasting += std::count_if(robust.events.begin(), robust.events.end(),
+                             [](const Event& event) { return !event.recovery.has_value(); });
+  }
+  if (runs == 0) return {why};
+  const Tone tone = lasting > 0 ? Tone::kBad : events > 0 ? Tone::kWarning : Tone::kPlain;
+  return {fmt::format("{} ({}) in {}", events, lasting, Count(runs, "run")), tone};
 }
 
 Table Scores(const Section& section) {
@@ -85,16 +105,7 @@ Table Scores(const Section& section) {
       std::vector<Cell> row = {arm.label, Lr(group.lr)};
       for (const Series series : {&AnalysedRun::loss, &AnalysedRun::grad})
         for (const std::size_t rule : computable) row.push_back(Score(group, series, rule));
-      std::size_t events = 0, lasting = 0;
-      for (const AnalysedRun* run : group.runs)
-        for (const Event& event : run->loss.back().events) {
-          ++events;
-          lasting += event.recovery ? 0 : 1;
-        }
-      row.push_back({fmt::format("{} ({}) in {}", events, lasting, Count(group.runs.size(), "run")),
-                     lasting > 0  ? Tone::kBad
-                     : events > 0 ? Tone::kWarning
-                                  : Tone::kPlain});
+      row.push_back(EventCount(group));
       table.rows.push_back(std::move(row));
     }
   return table;
@@ -154,11 +165,14 @@ std::vector<Block> Spikes(const Section& section) {
       fmt::format("Values that are not finite are part of no window and no spike; there are {} in {}.",
                   NonFinite(section), Count(section.runs.size(), "run"))});
   const std::vector<Listed> events = HighestEvents(section);
-  if (events.empty())
-    blocks.push_back(
-        Paragraph{fmt::format("The robust rule marks no spike in {}.", Count(section.runs.size(), "run"))});
-  else
+  const std::size_t judged =
+      std::count_if(section.runs.begin(), section.runs.end(),
+                    [](const AnalysedRun* run) { return run->loss.back().detection.Score().has_value(); });
+  if (!events.empty())
     blocks.push_back(Events(events));
+  else if (judged > 0)
+    blocks.push_back(Paragraph{fmt::format("The robust rule marks no spike; {} long enough for it.",
+                                           Count(judged, "run") + (judged == 1 ? " is" : " are"))});
   return blocks;
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "analysis/format.h"
 #include "analysis/sections.h"
 
@@ -104,6 +106,13 @@ std::vector<Block> Notes(const Section& section) {
   for (const AnalysedRun* run : section.runs)
     if (!run->judged()) notes.push_back(fmt::format("{}: {}; not part of any mean.", run->name, Fate(*run)));
   for (const std::string& missing : section.missing) notes.push_back(missing + ".");
+  std::set<std::string> revisions;
+  for (const AnalysedRun* run : section.runs) revisions.insert(run->Attribute("git_revision"));
+  if (revisions.size() > 1)
+    notes.push_back(
+        fmt::format("The runs come from {} commits of the program ({}): a difference between them may be a "
+                    "difference of the program.",
+                    revisions.size(), fmt::join(revisions, ", ")));
   if (section.seeds.size() < 2)
     notes.push_back("One seed only: there are no intervals, and differences between variants may be chance.");
   if (notes.empty()) notes.push_back("Nothing to add: every run of the grid is there and came to its end.");

@@ -92,7 +92,7 @@ std::vector<Block> Claims(const std::vector<Claim>& claims) {
           "corrected for making several comparisons."}};
   for (const Claim& claim : claims) {
     const Tone tone = claim.answer == Claim::Answer::kShown ? Tone::kGood : Tone::kWarning;
-    blocks.push_back(Paragraph{fmt::format("{} {}", claim.statement, Name(claim.answer)), tone});
+    blocks.push_back(Paragraph{fmt::format("{}: {}", Name(claim.answer), claim.statement), tone});
     blocks.push_back(List{claim.evidence});
   }
   return blocks;

@@ -76,19 +76,15 @@ std::optional<double> LrSensitivity::mean() const {
   return EstimateMean(per_seed).mean;
 }
 
-LrSensitivity Sensitivity(std::span<const LrTrial> trials) {
+LrSensitivity Sensitivity(std::span<const LrTrial> trials, std::span<const double> planned) {
   LrSensitivity result;
   std::map<std::int64_t, SeedTrials> by_seed;
-  std::map<double, std::pair<double, double>> diverged;  // of all, by learning rate
+  std::set<double> grid(planned.begin(), planned.end());
   for (const LrTrial& trial : trials) {
     by_seed[trial.seed][trial.lr] = &trial;
-    diverged[trial.lr].first += std::isfinite(trial.final_loss) ? 0 : 1;
-    diverged[trial.lr].second += 1;
+    grid.insert(trial.lr);
   }
-  for (const auto& [lr, count] : diverged) {
-    result.lrs.push_back(lr);
-    result.diverged_share.push_back(count.first / count.second);
-  }
+  result.lrs.assign(grid.begin(), grid.end());
   FindBest(MeanLosses(trials), result);
   if (result.lrs.size() < 2) {
     result.why_not = fmt::format("not computable: {} learning rate{}", result.lrs.size(),
@@ -104,6 +100,7 @@ LrSensitivity Sensitivity(std::span<const LrTrial> trials) {
       result.why_not = fmt::format("not computable: {} (seed {})", why_not, seed);
     }
   }
+  if (by_seed.empty()) result.why_not = "not computable: no run has finished";
   if (!result.per_seed.empty()) result.why_not.clear();
   result.interval = BootstrapMean(result.per_seed);
   return result;

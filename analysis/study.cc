@@ -95,6 +95,7 @@ std::vector<Arm> MakeArms(const Section& section) {
     arm.variant = groups.begin()->second.runs.front()->variant;
     arm.m = groups.begin()->second.runs.front()->m;
     std::vector<LrTrial> trials;
+    std::vector<double> lrs;
     for (auto& [lr, group] : groups) {
       std::sort(group.runs.begin(), group.runs.end(),
                 [](const AnalysedRun* a, const AnalysedRun* b) { return a->seed < b->seed; });
@@ -102,9 +103,10 @@ std::vector<Arm> MakeArms(const Section& section) {
         if (run->judged())
           trials.push_back({run->seed, run->lr, run->counted() ? run->final_loss : LrTrial{}.final_loss,
                             run->initial_loss});
+      lrs.push_back(lr);
       arm.groups.push_back(std::move(group));
     }
-    arm.sensitivity = Sensitivity(trials);
+    arm.sensitivity = Sensitivity(trials, lrs);
     arms.push_back(std::move(arm));
   }
   std::sort(arms.begin(), arms.end(), ComesBefore);

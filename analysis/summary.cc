@@ -40,7 +40,7 @@ std::string Part(const Section& section, std::size_t lines) {
     }
     out += ArmLine(section.arms[i], width);
   }
-  for (const Claim& claim : claims) out += fmt::format("{} {}\n", claim.statement, Name(claim.answer));
+  for (const Claim& claim : claims) out += fmt::format("{}: {}\n", Name(claim.answer), claim.statement);
   return out;
 }
 

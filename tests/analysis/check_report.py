@@ -137,6 +137,8 @@ def check_sensitivity(runs, out):
         arm = [r for r in runs.values() if (r["variant"], r["m"]) == (row["variant"], row["m"])]
         grid = sorted({r["lr"] for r in arm})
         per_seed = []
+        if len(grid) < 2:
+            arm = []  # one learning rate has no sensitivity
         for seed in sorted({r["seed"] for r in arm}):
             judged = [r for r in arm if r["seed"] == seed and (r["counted"] or r["diverged"])]
             if len(judged) < len(grid):

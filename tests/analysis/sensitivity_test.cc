@@ -30,7 +30,6 @@ TEST_CASE("A diverged run and a run worse than untrained both count as the loss 
   const std::vector<LrTrial> infinite = {{1, 1e-3, 2, 5},
                                          {1, 1e-2, std::numeric_limits<double>::infinity(), 5}};
   for (const auto& trials : {nan, worse, infinite}) CHECK(*Sensitivity(trials).mean() == Approx(1.5));
-  CHECK(Sensitivity(nan).diverged_share == std::vector<double>{0, 1});
   CHECK(*Sensitivity(nan).best_lr == 1e-3);
 }
 
@@ -50,6 +49,14 @@ TEST_CASE("A seed without the whole grid is left out of S") {
   const LrSensitivity s = Sensitivity(trials);
   CHECK(s.seeds == std::vector<std::int64_t>{1});
   CHECK(*s.mean() == Approx(0.5));
+}
+
+TEST_CASE("A learning rate that has not finished is not dropped from the grid") {
+  const std::vector<LrTrial> trials = {{1, 1e-3, 2, 5}, {1, 1e-2, 1, 5}};
+  const LrSensitivity s = Sensitivity(trials, std::vector<double>{1e-3, 1e-2, 1e-1});
+  CHECK(s.why_not == "not computable: 2 of 3 learning rates finished (seed 1)");
+  CHECK_FALSE(s.best_on_edge);
+  CHECK(Sensitivity({}, std::vector<double>{1e-3, 1e-2}).why_not == "not computable: no run has finished");
 }
 
 TEST_CASE("Over seeds S has a bootstrap interval; the best rate on the edge is told") {

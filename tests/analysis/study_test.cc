@@ -162,6 +162,21 @@ TEST_CASE("Without performer no claim is computable and the reason is given") {
   }
 }
 
+TEST_CASE("Runs too short for a rule have no count of spikes, and runs of two commits are told") {
+  Synthetic brief;
+  brief.steps = brief.planned = 100;
+  std::vector<AnalysedRun> runs;
+  runs.push_back(Analyse("a", Make(brief)));
+  brief.seed = 2;
+  RunData other = Make(brief);
+  other.attributes["git_revision"] = "fedc";
+  runs.push_back(Analyse("b", std::move(other)));
+  const std::string markdown = MarkdownOf(Arrange(std::move(runs)));
+  CHECK(Contains(markdown, "not computable: 128-step window, 100 steps"));
+  CHECK_FALSE(Contains(markdown, "marks no spike"));
+  CHECK(Contains(markdown, "2 commits"));
+}
+
 TEST_CASE("Large norms are warned of for random features only") {
   Synthetic loud{"performer", 16};
   loud.mx2 = 2.5;

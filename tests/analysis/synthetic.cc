@@ -111,7 +111,8 @@ RunData Make(const Synthetic& made) {
     for (std::int64_t layer = 0; layer < 2; ++layer) {
       HealthRow row{step, layer, made.mx2, 1.2 / std::sqrt(made.m + 1.0), 0.02, 0, 0.6, 1.8, 3.5, 4.5};
       if (made.m == 0)
-        row.mx2 = row.kernel_error = row.min_denominator = row.sigma_min = row.sigma_max = kNaN;
+        row.mx2 = row.kernel_error = row.min_denominator = row.underflow_rows = row.sigma_min =
+            row.sigma_max = kNaN;
       run.health.push_back(row);
     }
   }
