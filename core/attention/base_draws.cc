@@ -1,7 +1,8 @@
 #include "core/attention/base_draws.h"
 
-#include <Eigen/QR>
 #include <algorithm>
+
+#include "core/tensor/decompositions.h"
 
 namespace dark {
 namespace {
@@ -14,14 +15,8 @@ Matrix Gaussian(Index rows, Index cols, Stream& stream) {
   return g;
 }
 
-// Q of a Gaussian matrix, made Haar by the sign of R's diagonal.
 Matrix HaarOrthogonal(Index dim, Stream& stream) {
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(Gaussian(dim, dim, stream));
-  Matrix q = Eigen::MatrixXd(qr.householderQ());
-  for (Index c = 0; c < dim; ++c) {
-    if (qr.matrixQR()(c, c) < 0) q.col(c) *= -1;
-  }
-  return q.transpose();
+  return SignedQ(Gaussian(dim, dim, stream)).transpose();
 }
 
 template <class T>

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "core/attention/base_draws.h"
 #include "core/attention/whitening.h"
 #include "core/error.h"
+#include "core/tensor/decompositions.h"
 #include "core/tensor/matmul.h"
 #include "core/tensor/parallel.h"
 
@@ -143,9 +143,9 @@ std::pair<double, double> Geometry<T>::SigmaRange() const {
   for (Index set = 0; set < sets_; ++set) {
     const Eigen::MatrixXd m =
         MatrixMap<T>(m_->value + set * rank_ * dim_, rank_, dim_).template cast<double>();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(m.transpose() * m, Eigen::EigenvaluesOnly);
-    low = std::min(low, std::max(0.0, eigen.eigenvalues().minCoeff()));
-    high = std::max(high, eigen.eigenvalues().maxCoeff());
+    const SymmetricEigen eigen(m.transpose() * m);
+    low = std::min(low, std::max(0.0, eigen.values.minCoeff()));
+    high = std::max(high, eigen.values.maxCoeff());
   }
   return {low, high};
 }

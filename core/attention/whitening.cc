@@ -1,6 +1,6 @@
 #include "core/attention/whitening.h"
 
-#include <Eigen/Eigenvalues>
+#include "core/tensor/decompositions.h"
 
 namespace dark {
 
@@ -19,16 +19,16 @@ Eigen::MatrixXd Whitening(const Eigen::MatrixXd& covariance, Index rank, double 
   const double mean_variance = covariance.trace() / static_cast<double>(dim);
   Eigen::MatrixXd lambda = (1 - shrinkage) * covariance;
   lambda.diagonal().array() += (shrinkage + loading) * mean_variance;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(lambda);
-  const Eigen::MatrixXd v = eigen.eigenvectors().rightCols(rank);
-  const Eigen::VectorXd root = eigen.eigenvalues().tail(rank).array().rsqrt();
+  const SymmetricEigen eigen(lambda);
+  const Eigen::MatrixXd v = eigen.vectors.rightCols(rank);
+  const Eigen::VectorXd root = eigen.values.tail(rank).array().rsqrt();
   if (rank == dim) return scale * v * root.asDiagonal() * v.transpose();
   return scale * root.asDiagonal() * v.transpose();
 }
 
 double Anisotropy(const Eigen::MatrixXd& covariance) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance, Eigen::EigenvaluesOnly);
-  return eigen.eigenvalues().maxCoeff() / eigen.eigenvalues().mean();
+  const SymmetricEigen eigen(covariance);
+  return eigen.values.maxCoeff() / eigen.values.mean();
 }
 
 }  // namespace dark
