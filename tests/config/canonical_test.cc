@@ -12,7 +12,7 @@ std::string Hash(const std::string& yaml) { return ConfigHash(ParseRunConfig(yam
 
 TEST_CASE("parsing the canonical YAML of any config gives the config back") {
   Stream stream(2, "canonical");
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const RunConfig config = RandomConfig(stream);
     const std::string yaml = CanonicalYaml(config);
     CAPTURE(yaml);
