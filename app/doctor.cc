@@ -43,7 +43,7 @@ std::vector<Finding> Examine(const std::string& folder) {
   return findings;
 }
 
-Exit Report(const std::vector<Finding>& findings) {
+Exit PrintFindings(const std::vector<Finding>& findings) {
   int warnings = 0;
   int failures = 0;
   for (const Finding& finding : findings) {
@@ -69,7 +69,7 @@ void AddDoctor(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  darkformer doctor\n"
       "  darkformer doctor /scratch/runs");
-  command->callback([folder, &exit_code] { exit_code = static_cast<int>(Report(Examine(*folder))); });
+  command->callback([folder, &exit_code] { exit_code = static_cast<int>(PrintFindings(Examine(*folder))); });
 }
 
 }  // namespace dark

@@ -19,7 +19,7 @@ namespace {
 
 using Level = Finding::Level;
 
-std::string Variable(const char* name) {
+std::string EnvironmentText(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -88,7 +88,7 @@ Finding CheckLocks(const std::string& folder) {
 }
 
 Finding CheckHdf5Locking() {
-  const std::string value = Variable("HDF5_USE_FILE_LOCKING");
+  const std::string value = EnvironmentText("HDF5_USE_FILE_LOCKING");
   if (value.empty()) return {Level::kOk, "hdf5", "HDF5_USE_FILE_LOCKING is not set", ""};
   if (value == "TRUE" || value == "1") return {Level::kOk, "hdf5", "HDF5_USE_FILE_LOCKING=" + value, ""};
   return {Level::kWarn, "hdf5", "HDF5_USE_FILE_LOCKING=" + value,

@@ -12,10 +12,6 @@
 namespace dark {
 namespace {
 
-[[noreturn]] void Fail(const std::string& place, const std::string& message) {
-  throw Error(place + ": " + message);
-}
-
 bool Matches(const ExcludeRule& rule, const std::map<std::string, std::string>& values) {
   return std::all_of(rule.conditions.begin(), rule.conditions.end(), [&](const auto& condition) {
     const auto found = values.find(condition.key);
@@ -35,8 +31,8 @@ std::vector<std::string> ConditionValues(const std::string& key, const YamlNode&
   std::vector<std::string> values;
   for (const YamlNode& value : node.IsList() ? node.items : std::vector<YamlNode>{node}) {
     if (!value.IsScalar())
-      Fail(value.place,
-           fmt::format("'{}' needs a value or a list of values, found {}", key, value.Describe()));
+      FailAt(value.place,
+             fmt::format("'{}' needs a value or a list of values, found {}", key, value.Describe()));
     values.push_back(value.text);
   }
   return values;
@@ -53,8 +49,8 @@ void AddConditions(const YamlNode& map, const std::string& prefix, ExcludeRule& 
     if (key == "attention") key = "attention.variant";
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string nearest = NearestName(key, known);
-      Fail(entry.place, fmt::format("unknown key '{}'{}", key,
-                                    nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+      FailAt(entry.place, fmt::format("unknown key '{}'{}", key,
+                                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
     }
     rule.conditions.push_back({key, ConditionValues(key, entry.value)});
   }
@@ -65,11 +61,12 @@ void AddConditions(const YamlNode& map, const std::string& prefix, ExcludeRule& 
 std::vector<ExcludeRule> ReadExclude(const YamlEntry& entry) {
   std::vector<ExcludeRule> rules;
   if (!entry.value.IsList())
-    Fail(entry.value.place, fmt::format("'exclude' needs a list of maps, found {}", entry.value.Describe()));
+    FailAt(entry.value.place,
+           fmt::format("'exclude' needs a list of maps, found {}", entry.value.Describe()));
   for (const YamlNode& node : entry.value.items) {
     if (!node.IsMap() || node.entries.empty())
-      Fail(node.place,
-           fmt::format("an exclude rule is a map from keys to values, found {}", node.Describe()));
+      FailAt(node.place,
+             fmt::format("an exclude rule is a map from keys to values, found {}", node.Describe()));
     rules.push_back({node.place, {}});
     AddConditions(node, "", rules.back());
   }

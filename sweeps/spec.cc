@@ -16,23 +16,19 @@ namespace {
 
 constexpr std::size_t kMostSeeds = 10000;
 
-[[noreturn]] void Fail(const std::string& place, const std::string& message) {
-  throw Error(place + ": " + message);
-}
-
 const std::vector<YamlNode>& ValueList(const std::string& key, const YamlNode& node) {
   if (!node.IsList())
-    Fail(node.place,
-         fmt::format("'{}' needs a list of values such as [1, 2], found {}", key, node.Describe()));
-  if (node.items.empty()) Fail(node.place, fmt::format("'{}' has an empty list: nothing would run", key));
+    FailAt(node.place,
+           fmt::format("'{}' needs a list of values such as [1, 2], found {}", key, node.Describe()));
+  if (node.items.empty()) FailAt(node.place, fmt::format("'{}' has an empty list: nothing would run", key));
   for (std::size_t i = 1; i < node.items.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       const YamlNode& a = node.items[j];
       const YamlNode& b = node.items[i];
       if (!SameValue(a, b)) continue;
       if (a.IsScalar() && a.text != b.text)
-        Fail(b.place, fmt::format("{} and {} are the same value of '{}'", a.text, b.text, key));
-      Fail(b.place, fmt::format("{} is listed twice for '{}'", b.Describe(), key));
+        FailAt(b.place, fmt::format("{} and {} are the same value of '{}'", a.text, b.text, key));
+      FailAt(b.place, fmt::format("{} is listed twice for '{}'", b.Describe(), key));
     }
   return node.items;
 }
@@ -49,8 +45,8 @@ YamlNode Scalar(const std::string& text, const std::string& place) {
 /// comes first, so that each point starts from its variant's defaults whatever the base says.
 void AddAttentionPoints(const std::string& place, const YamlNode& node, Axis& axis) {
   if (!node.IsScalar() && !node.IsMap())
-    Fail(node.place,
-         fmt::format("an attention variant is a name or a map with 'variant', found {}", node.Describe()));
+    FailAt(node.place,
+           fmt::format("an attention variant is a name or a map with 'variant', found {}", node.Describe()));
   YamlNode map = node;
   if (node.IsScalar()) {
     map = YamlNode();
@@ -59,7 +55,7 @@ void AddAttentionPoints(const std::string& place, const YamlNode& node, Axis& ax
     map.entries.push_back({"variant", node.place, Scalar(node.text, node.place)});
   }
   if (map.Find("variant") == nullptr)
-    Fail(node.place, "an attention variant in a sweep needs the key 'variant'");
+    FailAt(node.place, "an attention variant in a sweep needs the key 'variant'");
   std::vector<YamlNode> maps = {map};
   for (std::size_t entry = 0; entry < map.entries.size(); ++entry) {
     const YamlNode& value = map.entries[entry].value;
@@ -88,8 +84,8 @@ Axis MakeAxis(const std::string& key, const std::string& place, const YamlNode& 
 
 const YamlNode& Map(const YamlEntry& entry) {
   if (!entry.value.IsMap())
-    Fail(entry.value.place, fmt::format("'{}' needs a map from config keys to lists, found {}", entry.key,
-                                        entry.value.Describe()));
+    FailAt(entry.value.place, fmt::format("'{}' needs a map from config keys to lists, found {}", entry.key,
+                                          entry.value.Describe()));
   return entry.value;
 }
 
@@ -107,14 +103,14 @@ void AddAxes(const YamlNode& map, const std::string& prefix, std::vector<Axis>& 
 Axis Zip(const YamlEntry& entry) {
   std::vector<Axis> columns;
   AddAxes(Map(entry), "", columns);
-  if (columns.empty()) Fail(entry.value.place, "'zip' is empty");
+  if (columns.empty()) FailAt(entry.value.place, "'zip' is empty");
   Axis zipped = columns[0];
   for (std::size_t i = 1; i < columns.size(); ++i) {
     const Assignment& first = columns[i].points[0][0];
     if (columns[i].points.size() != zipped.points.size())
-      Fail(first.place,
-           fmt::format("the lists in 'zip' go together: '{}' has {} values, '{}' has {}", first.key,
-                       columns[i].points.size(), zipped.points[0][0].key, zipped.points.size()));
+      FailAt(first.place,
+             fmt::format("the lists in 'zip' go together: '{}' has {} values, '{}' has {}", first.key,
+                         columns[i].points.size(), zipped.points[0][0].key, zipped.points.size()));
     for (std::size_t p = 0; p < zipped.points.size(); ++p)
       zipped.points[p].push_back(columns[i].points[p][0]);
   }
@@ -125,8 +121,8 @@ Axis Seeds(const YamlEntry& entry) {
   if (entry.value.IsList()) return MakeAxis("seed", entry.place, entry.value);
   const std::optional<double> count = AsNumber(entry.value.text);
   if (!entry.value.IsScalar() || !count || *count < 1 || *count > kMostSeeds || *count != std::floor(*count))
-    Fail(entry.value.place, fmt::format("'seeds' needs a count from 1 to {} or a list of seeds, found {}",
-                                        kMostSeeds, entry.value.Describe()));
+    FailAt(entry.value.place, fmt::format("'seeds' needs a count from 1 to {} or a list of seeds, found {}",
+                                          kMostSeeds, entry.value.Describe()));
   Axis axis;
   for (int seed = 1; seed <= static_cast<int>(*count); ++seed)
     axis.points.push_back({{"seed", entry.place, Scalar(std::to_string(seed), entry.value.place)}});
@@ -136,13 +132,13 @@ Axis Seeds(const YamlEntry& entry) {
 YamlNode Base(const YamlEntry& entry, const std::string& origin) {
   if (entry.value.IsMap() || entry.value.IsNull()) return entry.value;
   if (!entry.value.IsScalar())
-    Fail(entry.value.place,
-         fmt::format("'base' needs a config or the path of one, found {}", entry.value.Describe()));
+    FailAt(entry.value.place,
+           fmt::format("'base' needs a config or the path of one, found {}", entry.value.Describe()));
   try {
     return LoadYaml((std::filesystem::path(origin).parent_path() / entry.value.text).string());
   } catch (const Error& error) {
     if (error.exit() == Exit::kUsage) throw;
-    Fail(entry.value.place, error.what());
+    FailAt(entry.value.place, error.what());
   }
 }
 
@@ -153,7 +149,7 @@ void RefuseOverlap(const std::vector<Axis>& axes) {
     for (const Assignment& b : axis.points[0]) {
       for (const Assignment& a : seen)
         if (a.key == b.key || a.key.rfind(b.key + ".", 0) == 0 || b.key.rfind(a.key + ".", 0) == 0)
-          Fail(b.place, fmt::format("'{}' is varied here and as '{}' at {}", b.key, a.key, a.place));
+          FailAt(b.place, fmt::format("'{}' is varied here and as '{}' at {}", b.key, a.key, a.place));
       seen.push_back(b);
     }
 }
@@ -166,7 +162,7 @@ void RefuseUnknownKeys(const YamlNode& root) {
     std::string hint = nearest.empty() ? "a sweep has" : fmt::format("did you mean '{}'?", nearest);
     if (nearest.empty())
       for (const std::string& key : keys) hint += ' ' + key;
-    Fail(entry.place, fmt::format("unknown key '{}'; {}", entry.key, hint));
+    FailAt(entry.place, fmt::format("unknown key '{}'; {}", entry.key, hint));
   }
 }
 
@@ -174,7 +170,7 @@ void RefuseUnknownKeys(const YamlNode& root) {
 
 SweepSpec ParseSpec(const std::string& text, const std::string& origin) {
   const YamlNode root = ParseYaml(text, origin);
-  if (!root.IsMap()) Fail(origin, fmt::format("a sweep is a map, found {}", root.Describe()));
+  if (!root.IsMap()) FailAt(origin, fmt::format("a sweep is a map, found {}", root.Describe()));
   RefuseUnknownKeys(root);
   SweepSpec spec;
   spec.text = text;
@@ -182,7 +178,8 @@ SweepSpec ParseSpec(const std::string& text, const std::string& origin) {
   if (const YamlEntry* name = root.Find("name")) {
     spec.name = name->value.text;
     if (spec.name.empty() || spec.name[0] == '.' || spec.name.find('/') != std::string::npos)
-      Fail(name->value.place, fmt::format("'name' needs a folder's name, found {}", name->value.Describe()));
+      FailAt(name->value.place,
+             fmt::format("'name' needs a folder's name, found {}", name->value.Describe()));
   }
   if (const YamlEntry* base = root.Find("base")) spec.base = Base(*base, origin);
   if (const YamlEntry* grid = root.Find("grid")) AddAxes(Map(*grid), "", spec.axes);

@@ -27,10 +27,6 @@ constexpr const char* kAliasAdvice =
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-[[noreturn]] void Fail(const std::string& place, const std::string& message) {
-  throw Error(fmt::format("{}: {}", place, message));
-}
-
 // Builds the tree from the parser's events rather than from YAML::Node: events still know quotes, tags,
 // aliases and duplicate keys, and the depth is checked before the parser descends.
 class TreeBuilder : public YAML::EventHandler {
@@ -44,10 +40,10 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ > 1) Fail(Place(mark), "a second document; one per file is expected");
+    if (++documents_ > 1) FailAt(Place(mark), "a second document; one per file is expected");
   }
   void OnDocumentEnd() override {}
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Fail(Place(mark), kAliasAdvice); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { FailAt(Place(mark), kAliasAdvice); }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Add(Node(YamlNode::Kind::kNull, mark, "", anchor));
   }
@@ -80,15 +76,15 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node;
     node.kind = kind;
     node.place = Place(mark);
-    if (anchor != 0) Fail(node.place, "YAML anchors (&name) are not supported");
+    if (anchor != 0) FailAt(node.place, "YAML anchors (&name) are not supported");
     // "?" is the parser's mark of a plain value, "!" of a quoted one.
     if (!tag.empty() && tag != "?" && tag != "!")
-      Fail(node.place, fmt::format("YAML tags are not supported, found {}", tag));
+      FailAt(node.place, fmt::format("YAML tags are not supported, found {}", tag));
     return node;
   }
 
   void Open(YamlNode node) {
-    if (open_.size() == kMaxDepth) Fail(node.place, fmt::format("nested deeper than {} levels", kMaxDepth));
+    if (open_.size() == kMaxDepth) FailAt(node.place, fmt::format("nested deeper than {} levels", kMaxDepth));
     if (ExpectsKey()) RefuseKey(node);
     const bool is_map = node.IsMap();
     open_.push_back({std::move(node), is_map, {}});
@@ -117,19 +113,19 @@ class TreeBuilder : public YAML::EventHandler {
 
   // The parser also takes what follows an unclosed bracket for a key.
   [[noreturn]] static void RefuseKey(const YamlNode& key) {
-    Fail(key.place, fmt::format("a key must be a text, found {}{}", key.Describe(),
-                                key.IsNull() ? "" : "; is a bracket left open?"));
+    FailAt(key.place, fmt::format("a key must be a text, found {}{}", key.Describe(),
+                                  key.IsNull() ? "" : "; is a bracket left open?"));
   }
 
   static void AddKey(Level& level, const YamlNode& key) {
     if (!key.IsScalar()) RefuseKey(key);
-    if (key.text == "<<") Fail(key.place, "YAML merge keys (<<) are not supported; write the keys out");
+    if (key.text == "<<") FailAt(key.place, "YAML merge keys (<<) are not supported; write the keys out");
     if (key.text.size() > kMaxKeyBytes)
-      Fail(key.place,
-           fmt::format("a key of {} bytes; at most {} are allowed", key.text.size(), kMaxKeyBytes));
+      FailAt(key.place,
+             fmt::format("a key of {} bytes; at most {} are allowed", key.text.size(), kMaxKeyBytes));
     if (!level.keys.insert(key.text).second)
-      Fail(key.place, fmt::format("key {} stands twice in this map; first at {}", key.Describe(),
-                                  level.node.Find(key.text)->place));
+      FailAt(key.place, fmt::format("key {} stands twice in this map; first at {}", key.Describe(),
+                                    level.node.Find(key.text)->place));
     level.node.entries.push_back({key.text, key.place, {}});
     level.expects_key = false;
   }
@@ -144,7 +140,7 @@ class TreeBuilder : public YAML::EventHandler {
 
 void CheckBytes(const std::string& text, const std::string& origin) {
   if (text.size() > kMaxBytes)
-    Fail(origin, fmt::format("more than the {} bytes a config may have", kMaxBytes));
+    FailAt(origin, fmt::format("more than the {} bytes a config may have", kMaxBytes));
   const auto refused = [](char c) { return IsControl(c) && c != '\t' && c != '\n' && c != '\r'; };
   const std::size_t control =
       static_cast<std::size_t>(std::find_if(text.begin(), text.end(), refused) - text.begin());
@@ -152,8 +148,8 @@ void CheckBytes(const std::string& text, const std::string& origin) {
   if (bad == text.size()) return;
   const std::size_t line_begin = text.rfind('\n', bad) + 1;  // npos + 1 is 0
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n') + 1;
-  Fail(fmt::format("{}:{}:{}", origin, line, bad - line_begin + 1),
-       fmt::format("byte 0x{:02x} is not text in UTF-8", static_cast<unsigned char>(text[bad])));
+  FailAt(fmt::format("{}:{}:{}", origin, line, bad - line_begin + 1),
+         fmt::format("byte 0x{:02x} is not text in UTF-8", static_cast<unsigned char>(text[bad])));
 }
 
 // Name patterns are where people meet YAML's special characters, so say what to do about them.
@@ -192,6 +188,8 @@ std::string YamlNode::Describe() const {
   return fmt::format("'{}{}'", shown, shown.size() < text.size() ? "…" : "");
 }
 
+void FailAt(const std::string& place, const std::string& message) { throw Error(place + ": " + message); }
+
 YamlNode ParseYaml(const std::string& text, const std::string& origin) {
   CheckBytes(text, origin);
   std::istringstream stream(text);
@@ -201,7 +199,7 @@ YamlNode ParseYaml(const std::string& text, const std::string& origin) {
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    Fail(builder.Place(error.mark), Advice(error.msg));
+    FailAt(builder.Place(error.mark), Advice(error.msg));
   }
   return builder.Take();
 }
@@ -211,8 +209,7 @@ YamlNode LoadYaml(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxBytes + 1, '\0');  // one byte more than allowed shows that there is more
   if (file) file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad())
-    throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!file.is_open() || file.bad()) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
   text.resize(static_cast<std::size_t>(file.gcount()));
   return ParseYaml(text, path);
 }

@@ -38,6 +38,8 @@ struct YamlEntry {
 /// Parses `text`; `origin` (a file name) starts every place. Throws Error(kUsage) "origin:line:column: …" for
 /// anything outside the subset, for text that is not UTF-8 and for more than 1 MiB. An empty text is null.
 YamlNode ParseYaml(const std::string& text, const std::string& origin);
+/// Throws Error(kUsage) "place: message"; `place` is file:line:col.
+[[noreturn]] void FailAt(const std::string& place, const std::string& message);
 /// Reads a file; throws Error(kUsage) with path and errno text when it cannot be read.
 YamlNode LoadYaml(const std::string& path);
 
