@@ -40,6 +40,11 @@ std::string IdEnding(const std::string& name) {
   return dash == std::string::npos ? name : name.substr(dash);
 }
 
+/// A sync of the disk for each start of a driver would be wasted on files that are as they should be.
+void WriteIfChanged(const std::string& path, const std::string& text) {
+  if (!fs::exists(path) || ReadTextFile(path) != text) WriteTextFile(path, text);
+}
+
 void WriteConfig(const std::string& folder, const Trial& trial) {
   const std::string path = folder + "/config.yaml";
   if (!fs::exists(path)) {
@@ -152,8 +157,8 @@ void SweepStore::Prepare(const Sweep& sweep) const {
     WriteConfig(Folder(trial.name), trial);
     index["trials"].push_back({{"name", trial.name}, {"id", trial.id}});
   }
-  WriteTextFile(root_ + "/sweep.yaml", sweep.text);
-  WriteTextFile(root_ + "/trials.json", index.dump(2) + "\n");
+  WriteIfChanged(root_ + "/sweep.yaml", sweep.text);
+  WriteIfChanged(root_ + "/trials.json", index.dump(2) + "\n");
 }
 
 std::vector<std::string> SweepStore::StoredNames() const {
@@ -161,9 +166,9 @@ std::vector<std::string> SweepStore::StoredNames() const {
   if (!fs::exists(path))
     throw Error(fmt::format("{} is not the folder of a sweep: it has no trials.json", root_));
   try {
+    const nlohmann::json index = nlohmann::json::parse(ReadTextFile(path));
     std::vector<std::string> names;
-    for (const auto& trial : nlohmann::json::parse(ReadTextFile(path)).at("trials"))
-      names.push_back(trial.at("name").get<std::string>());
+    for (const auto& trial : index.at("trials")) names.push_back(trial.at("name").get<std::string>());
     return names;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("{}: {}", path, error.what()), Exit::kFailed);

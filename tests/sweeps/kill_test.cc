@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSpec = "base: {data: {text: ok}, train: {steps: 10}}\nseeds: 6\n";
 constexpr int kTrials = 6;
 constexpr int kSteps = 10;
+constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(60);
 
 /// Contents of every file below the folders of trials that have a result.
 using Contents = std::map<std::string, std::string>;
@@ -68,32 +69,36 @@ bool Ended(pid_t pid, std::chrono::milliseconds patience, int& status) {
   return true;
 }
 
-std::chrono::milliseconds RandomDelay(Stream& random, std::uint64_t most) {
-  return std::chrono::milliseconds(random.Below(most));
+std::chrono::milliseconds RandomDelay(Stream& random, std::chrono::milliseconds most) {
+  return std::chrono::milliseconds(random.Below(static_cast<std::uint64_t>(most.count())));
 }
 
 TEST_CASE("a driver killed at any moment loses and repeats nothing") {
   const TempFolder folder;
   const std::string trainer = WriteFakeTrainer(folder.path());
   const std::string spec = folder.Write("kill.yaml", kSpec);
+  const std::string log = folder.path() + "/driver.log";
+  // Moments spread over about the time to the next trial's end, however fast or busy the machine is: more
+  // time after each kill, much less when a driver got through.
+  std::chrono::milliseconds window(100);
   Stream random(11, "driver-kills");
   int kills = 0;
   for (int sweep = 0; kills < 50; ++sweep) {
     const std::string out = folder.path() + "/out" + std::to_string(sweep);
     Contents results;
+    int status = 0;
     while (true) {
-      const pid_t driver = StartFakeDriver(spec, out, trainer, folder.path() + "/driver.log");
-      int status = 0;
-      if (Ended(driver, RandomDelay(random, 300), status)) {
-        INFO(FileTail(folder.path() + "/driver.log", 0, 40));
-        REQUIRE(DescribeExit(status) == "exit code 0");
-        break;
-      }
+      const pid_t driver = StartFakeDriver(spec, out, trainer, log);
+      if (Ended(driver, kills < 50 ? RandomDelay(random, window) : kPatience, status)) break;
       kill(driver, SIGKILL);
       waitpid(driver, nullptr, 0);
       ++kills;
+      window += window / 10;
       AddResults(out, results);
     }
+    window = std::max(window / 2, std::chrono::milliseconds(20));
+    INFO(FileTail(log, 0, 40));
+    REQUIRE(DescribeExit(status) == "exit code 0");
     CheckComplete(out);
     CheckUnchanged(results);
   }
@@ -119,7 +124,7 @@ TEST_CASE("trials killed at any moment are run to their end by the next drivers"
   for (; round < 30; ++round) {
     const pid_t driver = StartFakeDriver(spec, out, trainer, folder.path() + "/driver.log");
     int status = 0;
-    while (!Ended(driver, RandomDelay(random, 60), status)) {
+    while (!Ended(driver, RandomDelay(random, std::chrono::milliseconds(60)), status)) {
       const std::vector<pid_t> children = Children(driver);
       if (!children.empty() && kills < 25 && kill(children[random.Below(children.size())], SIGKILL) == 0)
         ++kills;
@@ -188,7 +193,7 @@ TEST_CASE("the first signal saves and stops, with exit code 5") {
     REQUIRE(running.Saved() > 0);
     kill(running.driver, signal);
     int status = 0;
-    REQUIRE(Ended(running.driver, std::chrono::seconds(10), status));
+    REQUIRE(Ended(running.driver, kPatience, status));
     CHECK(DescribeExit(status) == "exit code 5");
     int stopped = 0;
     for (const auto& trial : fs::directory_iterator(running.out + "/trials")) {
@@ -207,7 +212,7 @@ TEST_CASE("the second signal kills trials that do not stop") {
   int status = 0;
   CHECK_FALSE(Ended(running.driver, std::chrono::milliseconds(400), status));
   kill(running.driver, SIGINT);
-  REQUIRE(Ended(running.driver, std::chrono::seconds(10), status));
+  REQUIRE(Ended(running.driver, kPatience, status));
   CHECK(DescribeExit(status) == "exit code 5");
 }
 
