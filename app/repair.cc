@@ -12,7 +12,7 @@ namespace {
 Exit RunRepair(const std::vector<std::string>& paths) {
   Exit exit = Exit::kOk;
   for (const Repair& repair : RepairAll(paths)) {
-    fmt::print("{}: {}\n", repair.path, repair.message);
+    fmt::print("{}\n", repair.message);
     if (repair.outcome == Repair::Outcome::kFailed) exit = Exit::kFailed;
   }
   return exit;

@@ -19,8 +19,9 @@ struct Checkpoint {
 };
 
 /// Writes to a temporary name, syncs, renames, syncs the folder: a kill or a full disk at any byte leaves the
-/// old checkpoint whole. Stores a checksum over all content. Throws Error(kFailed) with path, bytes needed
-/// and errno text.
+/// old checkpoint whole; temporaries of savers that died are removed. Stores a checksum over all content.
+/// Throws Error(kFailed) with path, bytes needed and errno text, also for a name with empty, "." or ".."
+/// parts and for a shape that does not fit its values.
 void SaveCheckpoint(const std::string& path, const Checkpoint& checkpoint);
 /// Throws Error(kFailed) for anything that is not a whole checkpoint (truncated, flipped bits, other file).
 Checkpoint LoadCheckpoint(const std::string& path);

@@ -30,11 +30,11 @@ std::vector<std::string> RunsAt(const std::string& path) {
 }
 
 Repair RepairOne(const std::string& path) {
-  if (RunLock::Held(FolderOf(path))) return {path, Repair::Outcome::kAlive, "alive, left alone"};
+  if (RunLock::Held(FolderOf(path))) return {path, Repair::Outcome::kAlive, path + ": alive, left alone"};
   const bool repaired = RepairRun(path);
   const std::size_t steps = ReadRun(path).steps.size();
-  if (!repaired) return {path, Repair::Outcome::kWhole, fmt::format("whole, {} steps", steps)};
-  return {path, Repair::Outcome::kRepaired, fmt::format("repaired, {} steps", steps)};
+  if (!repaired) return {path, Repair::Outcome::kWhole, fmt::format("{}: whole, {} steps", path, steps)};
+  return {path, Repair::Outcome::kRepaired, fmt::format("{}: repaired, {} steps", path, steps)};
 }
 
 }  // namespace

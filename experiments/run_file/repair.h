@@ -13,7 +13,7 @@ struct Repair {
   enum class Outcome { kRepaired, kWhole, kAlive, kFailed };
   std::string path;  ///< of the run file
   Outcome outcome;
-  std::string message;  ///< for people, without the path
+  std::string message;  ///< one line for people, names the path
 };
 
 /// Repairs runs: each of `paths` is a run file, a journal, a run directory or a folder searched for journals

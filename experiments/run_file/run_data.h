@@ -37,8 +37,7 @@ struct HealthRow {
   std::int64_t step = 0;
   std::int64_t layer = 0;
   double mx2 = 0;  ///< E‖Mx‖² over queries and keys: above ~2 random features cannot work (method 3.6)
-  double kernel_error =
-      0;  ///< relative RMS error of the estimated attention output against its own exact kernel
+  double kernel_error = 0;     ///< relative RMS error of the estimated output against its own exact kernel
   double min_denominator = 0;  ///< smallest normaliser relative to the row's scale
   double underflow_rows = 0;   ///< rows whose normaliser underflowed
   double sigma_min = 0;        ///< smallest eigenvalue of Σ = MᵀM over heads
@@ -54,13 +53,15 @@ RunStatus RunStatusFromName(const std::string& name);
 /// A whole run in memory: what the HDF5 file holds. `attributes` are text (numbers printed by shortest round
 /// trip): config (canonical YAML), config_hash, name, seed, git_revision, build, cpu, threads, data_hash,
 /// split_hash, vocab, parameters (count), status, exit_reason, bad_step, bad_tensor, host, started, finished,
-/// version; `config.KEY` for every flat config key.
+/// version, journal_bytes_lost (after a repair that met a torn write); `config.KEY` for every flat config
+/// key.
 struct RunData {
   std::map<std::string, std::string> attributes;
   std::vector<StepRow> steps;
   std::vector<EvalRow> evals;
   std::vector<HealthRow> health;
 
+  /// Of a run that does not say: running.
   RunStatus status() const;
   /// The value of a flat config key such as "optim.lr", or "" when this run's variant has no such key.
   std::string Config(const std::string& key) const;

@@ -52,7 +52,8 @@ class RunWriter {
   /// Starts a new run (replaces what stood at `path`) with status running and the time it `started`.
   static RunWriter Create(const std::string& path, const std::map<std::string, std::string>& attributes);
   /// Continues a run from its first `keep_steps` steps: rows with step >= keep_steps are dropped, so a step
-  /// never appears twice (an evaluation stands before its step and is kept when equal); marks of the former end are removed.
+  /// never appears twice (an evaluation stands before its step and is kept when equal); marks of the former
+  /// end are removed.
   static RunWriter Resume(const std::string& path, std::int64_t keep_steps);
   RunWriter(RunWriter&&) noexcept;
   RunWriter& operator=(RunWriter&&) noexcept;

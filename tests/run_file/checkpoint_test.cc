@@ -54,7 +54,7 @@ bool Same(const Checkpoint& a, const Checkpoint& b) {
 }
 
 TEST_CASE("a checkpoint gives back every bit, shape and type") {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(TemporaryFolder::On::kDisk);
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const Checkpoint checkpoint = SomeCheckpoint(seed);
     SaveCheckpoint(folder / "checkpoint.h5", checkpoint);
@@ -112,7 +112,7 @@ TEST_CASE("any flipped bit, cut or foreign file is refused") {
 }
 
 TEST_CASE("kill -9 during a save leaves the old checkpoint or the new one") {
-  const TemporaryFolder folder(TemporaryFolder::On::kMemory);
+  const TemporaryFolder folder;
   const std::string path = folder / "checkpoint.h5";
   const std::array<Checkpoint, 2> states = {SomeCheckpoint(1), SomeCheckpoint(2)};
   SaveCheckpoint(path, states[0]);

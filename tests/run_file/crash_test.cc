@@ -64,7 +64,7 @@ void LiveUntilKilled(const std::string& path, std::int64_t kind, std::int64_t st
 }
 
 TEST_CASE("kill -9 at any moment loses nothing that was flushed and doubles nothing") {
-  const TemporaryFolder folder(TemporaryFolder::On::kMemory);
+  const TemporaryFolder folder;
   const std::string path = folder / "run.h5";
   const std::vector<StepRow> expected = SomeRun(kSteps).steps;
   Stream random(1, "kill");

@@ -41,7 +41,7 @@ TEST_CASE("a follower sees a run from before its start, through a resume, to its
 
 // Readers must never see a row twice, a row out of place or an error, whatever moment they look at.
 TEST_CASE("readers that come and go beside a living writer see prefixes only") {
-  const TemporaryFolder folder(TemporaryFolder::On::kMemory);
+  const TemporaryFolder folder;
   const std::string path = folder / "run.h5";
   RunWriter first = RunWriter::Create(path, {});
   const std::vector<StepRow> expected = SomeRun(200).steps;

@@ -1,5 +1,7 @@
 #include "tests/run_file/helpers.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +95,7 @@ bool SameRun(const RunData& a, const RunData& b) { return a.attributes == b.attr
 pid_t Fork(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that fails must not leave children behind
   try {
     work();
   } catch (const std::exception&) {

@@ -16,9 +16,9 @@ namespace dark {
 /// A folder of its own for one test, removed at the end.
 class TemporaryFolder {
  public:
-  /// kMemory: on a memory disk where there is one, for tests that sync thousands of times.
-  enum class On { kDisk, kMemory };
-  explicit TemporaryFolder(On on = On::kDisk);
+  /// kMemory: on a memory disk where there is one, because thousands of syncs take minutes on a busy disk.
+  enum class On { kMemory, kDisk };
+  explicit TemporaryFolder(On on = On::kMemory);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder();

@@ -35,6 +35,7 @@ TEST_CASE("repair of a folder mends the dead, leaves the living and goes on afte
   CHECK(repairs[0].outcome == Repair::Outcome::kRepaired);
   CHECK(repairs[1].outcome == Repair::Outcome::kAlive);
   CHECK(repairs[2].outcome == Repair::Outcome::kFailed);
+  for (const Repair& repair : repairs) CHECK(repair.message.find(repair.path) == 0);
   CHECK(repairs[3].outcome == Repair::Outcome::kRepaired);
   CHECK(RepairAll({folder / "a"}).at(0).outcome == Repair::Outcome::kWhole);
   CHECK(RepairAll({folder / "nothing"}).at(0).outcome == Repair::Outcome::kFailed);

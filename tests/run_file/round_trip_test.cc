@@ -73,7 +73,7 @@ TEST_CASE("a journal gives back every bit, row by row around the flush size") {
 }
 
 TEST_CASE("Finish leaves one file that holds everything") {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder(TemporaryFolder::On::kDisk);
   const std::string path = folder / "run.h5";
   RunWriter writer = RunWriter::Create(path, {{"name", "a"}, {"bad_step", "1"}});
   writer.Append(StepAt(0));
