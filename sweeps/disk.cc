@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "experiments/run_file/run_data.h"
+#include "sweeps/parameter_count.h"
 #include "sweeps/table.h"
 
 namespace dark {
@@ -17,18 +18,6 @@ namespace {
 
 constexpr double kFixedBytes = 64e3;  // HDF5 and checkpoint headers, config, log
 constexpr double kRecordBytes = 16;   // the journal's frame around a row
-
-/// Numbers in a checkpoint of the weights: an estimate from shapes alone, so that planning needs no model.
-double WeightCount(const RunConfig& config) {
-  const ModelOptions& m = config.model;
-  const auto n = [](Index value) { return static_cast<double>(value); };
-  const double vocab = config.data.tokenizer == "byte" ? 256 : n(config.data.vocab);
-  const double embedding = vocab * n(m.width) * (m.tied ? 1 : 2);
-  const double projections = 2 * n(m.width) * n(m.head_dim) * (n(m.heads) + n(m.kv_heads));
-  const double feed_forward = 3 * n(m.width) * n(m.ff);
-  const double features = n(m.heads) * n(m.head_dim) * (n(config.attention.m) + n(m.head_dim));
-  return embedding + n(m.layers) * (projections + feed_forward + features + 4 * n(m.width));
-}
 
 }  // namespace
 
@@ -41,7 +30,8 @@ double EstimateRunBytes(const RunConfig& config) {
                       every(config.train.eval_interval) * (sizeof(EvalRow) + kRecordBytes) +
                       every(config.train.health_interval) * static_cast<double>(config.model.layers) *
                           (sizeof(HealthRow) + kRecordBytes);
-  const double checkpoint = 3 * WeightCount(config) * (config.train.precision == "fp64" ? 8 : 4);
+  const double checkpoint =
+      3 * static_cast<double>(ParameterCount(config)) * (config.train.precision == "fp64" ? 8 : 4);
   return kFixedBytes + 2 * rows + checkpoint;
 }
 

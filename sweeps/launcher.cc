@@ -198,7 +198,8 @@ class Launcher {
     if (results_ > 0) expected = result_seconds_ / results_;
     snapshot.seconds_left =
         longest + std::ceil(static_cast<double>(pending_.size()) / plan_.jobs()) * expected;
-    if (longest == 0 && results_ == 0) snapshot.seconds_left = std::numeric_limits<double>::quiet_NaN();
+    if (stopping_ || (longest == 0 && results_ == 0))
+      snapshot.seconds_left = std::numeric_limits<double>::quiet_NaN();
     return snapshot;
   }
 
@@ -264,7 +265,7 @@ Tally RunSweep(Sweep& sweep, const SweepStore& store, const LaunchOptions& optio
   if (missing.empty()) return tally;
   const JobPlan plan = PlanJobs(options.cores, static_cast<int>(missing.size()), options.jobs, whole.threads);
   RequireSpace(store.root(), EstimateSweepBytes(missing, plan.jobs()));
-  monitor.Note(fmt::format("{} of {} trials to run in {}: {} at once, {} threads each", missing.size(),
+  monitor.Note(fmt::format("{} of {} trials to run in {}: {} jobs × {} threads", missing.size(),
                            sweep.trials.size(), store.root(), plan.jobs(), plan.threads));
   return Launcher(store, options, plan, tally, missing, monitor).Run();
 }

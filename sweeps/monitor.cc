@@ -148,8 +148,9 @@ class LiveMonitor : public Monitor {
         {"run", false, 0}, {"step", true, 1}, {"loss", true, 2}, {"tok/s", true, 4}, {"left", true, 3}};
     // A terminal wraps a line that fills its last column, which would spoil the count of lines to erase.
     const std::size_t width = std::max<std::size_t>(size.width, 2) - 1;
-    std::vector<std::string> lines = FormatTable(columns, rows, width);
-    lines.insert(lines.begin(), Shorten(Headline(snapshot), width));
+    std::vector<std::string> lines = {Shorten(Headline(snapshot), width)};
+    if (!rows.empty())
+      for (std::string& line : FormatTable(columns, rows, width)) lines.push_back(std::move(line));
     lines.resize(std::min(lines.size(), std::max<std::size_t>(size.height, 2) - 1));
     std::string text;
     for (const std::string& line : lines) text += line + '\n';

@@ -28,9 +28,9 @@ struct Tally {
   int done = 0;
   int diverged = 0;
   int failed = 0;
-  int stopped = 0;  ///< saved, or cut short, by a signal
+  int stopped = 0;  ///< saved, or never started, because the sweep was told to stop
 
-  int finished() const { return done + diverged + failed + stopped; }
+  int finished() const { return done + diverged + failed; }
 };
 
 /// The whole sweep at one moment.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sweeps/disk.h"
+#include "sweeps/parameter_count.h"
 #include "sweeps/table.h"
 
 namespace dark {
@@ -35,7 +36,7 @@ double TokensPerStep(const TrainOptions& train) {
 std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan& plan) {
   static const std::vector<Column> columns = {
       {"run", false, 0}, {"lr", true, 0},    {"attention", false, 0}, {"m", true, 0},
-      {"seed", true, 0}, {"steps", true, 0}, {"tok/step", true, 0}};
+      {"seed", true, 0}, {"steps", true, 0}, {"tok/step", true, 0},   {"params", true, 0}};
   std::vector<std::vector<std::string>> rows;
   std::vector<const Trial*> trials;
   double tokens = 0;
@@ -46,15 +47,16 @@ std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan&
     rows.push_back({trial.name, flat["optim.lr"], trial.config.attention.variant,
                     flat.count("attention.m") != 0 ? flat["attention.m"] : "-",
                     std::to_string(trial.config.seed), std::to_string(train.steps),
-                    fmt::format("{:.0f}", TokensPerStep(train))});
+                    fmt::format("{:.0f}", TokensPerStep(train)),
+                    std::to_string(ParameterCount(trial.config))});
     trials.push_back(&trial);
     tokens += TokensPerStep(train) * static_cast<double>(train.steps);
   }
   std::string text = Lines(FormatTable(columns, rows));
-  text += fmt::format("\n{} runs, {} tokens in all; {} at once on CPUs", trials.size(), HumanCount(tokens),
-                      plan.jobs());
+  text += fmt::format("\n{} runs, {} tokens in all; {} jobs × {} threads on CPUs", trials.size(),
+                      HumanCount(tokens), plan.jobs(), plan.threads);
   for (const std::vector<int>& cpus : plan.cpus) text += " [" + FormatCpuList(cpus) + "]";
-  text += fmt::format(", {} threads each\n", plan.threads);
+  text += '\n';
   text +=
       fmt::format("in {}: about {} of {} free\n", store.root(),
                   HumanBytes(EstimateSweepBytes(trials, plan.jobs())), HumanBytes(FreeBytes(store.root())));

@@ -134,12 +134,9 @@ YamlNode Base(const YamlEntry& entry, const std::string& origin) {
   if (!entry.value.IsScalar())
     FailAt(entry.value.place,
            fmt::format("'base' needs a config or the path of one, found {}", entry.value.Describe()));
-  try {
-    return LoadYaml((std::filesystem::path(origin).parent_path() / entry.value.text).string());
-  } catch (const Error& error) {
-    if (error.exit() == Exit::kUsage) throw;
-    FailAt(entry.value.place, error.what());
-  }
+  const std::filesystem::path path = std::filesystem::path(origin).parent_path() / entry.value.text;
+  if (!std::filesystem::exists(path)) FailAt(entry.value.place, fmt::format("no file {}", path.string()));
+  return LoadYaml(path.string());
 }
 
 /// Two axes that set one key, or a section and a key inside it, would silently overwrite each other.

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "sweeps/disk.h"
+#include "sweeps/parameter_count.h"
 #include "tests/sweeps/temp_folder.h"
 
 namespace dark {
@@ -49,13 +50,27 @@ TEST_CASE("a plan lists runs and totals and writes nothing") {
                        "s.yaml"));
   JobPlan plan;
   plan.cpus = {{0}, {1}};
+  INFO(PlanText(sweep, store, plan));
   const std::string text = PlanText(sweep, store, plan);
   CHECK(text.find("tok/step") != std::string::npos);
-  CHECK(text.find("0.001  performer  16     1    100       256\n") != std::string::npos);
-  CHECK(text.find("  0.5  exact       -     1    100       256\n") != std::string::npos);
-  CHECK(text.find("4 runs, 102k tokens in all; 2 at once on CPUs [0] [1], 1 threads each\n") !=
-        std::string::npos);
+  CHECK(text.find("0.001  performer  16     1    100       256 ") != std::string::npos);
+  CHECK(text.find("  0.5  exact       -     1    100       256 ") != std::string::npos);
+  CHECK(text.find(" " + std::to_string(ParameterCount(sweep.trials[0].config)) + "\n") != std::string::npos);
+  CHECK(text.find("4 runs, 102k tokens in all; 2 jobs × 1 threads on CPUs [0] [1]\n") != std::string::npos);
   CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("parameters are counted from the shape and the variant") {
+  RunConfig config = Expand(ParseSpec("base: {data: {text: t}}\n", "s.yaml")).trials[0].config;
+  const Index exact = ParameterCount(config);
+  CHECK(exact > 256 * config.model.width);
+  config.attention.variant = "lfk";
+  const Index few = ParameterCount(config);
+  config.attention.m *= 2;
+  CHECK(ParameterCount(config) - few == few - exact);  // the projections are m × d a head
+  config.data.tokenizer = "bpe";
+  config.data.vocab = 512;
+  CHECK(ParameterCount(config) - few == few - exact + 256 * config.model.width);
 }
 
 TEST_CASE("a folder that holds no sweep has no stored trials") {
@@ -67,7 +82,7 @@ TEST_CASE("a folder that holds no sweep has no stored trials") {
 }
 
 TEST_CASE("disk needs grow with steps and weights, and too little space is refused with numbers") {
-  RunConfig small;
+  const RunConfig small = Expand(ParseSpec("base: {data: {text: t}}\n", "s.yaml")).trials[0].config;
   RunConfig long_run = small;
   long_run.train.steps = 100 * small.train.steps;
   RunConfig wide = small;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "experiments/config/run_config.h"
+
+namespace dark {
+
+/// Parameters of the model that a resolved config describes. Counting builds the model, so each shape is
+/// built once a process however many runs of a sweep have it. For one thread only.
+Index ParameterCount(const RunConfig& config);
+
+}  // namespace dark
