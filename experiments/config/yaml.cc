@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "experiments/config/brace_patterns.h"
 #include "experiments/config/text.h"
 
 namespace dark {
@@ -31,12 +32,14 @@ bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7
 // aliases and duplicate keys, and the depth is checked before the parser descends.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string origin) : origin_(std::move(origin)) {}
+  TreeBuilder(std::string origin, const BracePatterns& text) : origin_(std::move(origin)), text_(text) {}
 
   YamlNode Take() { return std::move(root_); }
 
   std::string Place(const YAML::Mark& mark) const {
-    return fmt::format("{}:{}:{}", origin_, std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1);
+    const int line = std::max(mark.line, 0);
+    return fmt::format("{}:{}:{}", origin_, line + 1,
+                       text_.OriginalColumn(line, std::max(mark.column, 0)) + 1);
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -133,6 +136,7 @@ class TreeBuilder : public YAML::EventHandler {
   bool ExpectsKey() const { return !open_.empty() && open_.back().node.IsMap() && open_.back().expects_key; }
 
   std::string origin_;
+  const BracePatterns& text_;
   YamlNode root_;
   std::vector<Level> open_;
   int documents_ = 0;
@@ -192,8 +196,9 @@ void FailAt(const std::string& place, const std::string& message) { throw Error(
 
 YamlNode ParseYaml(const std::string& text, const std::string& origin) {
   CheckBytes(text, origin);
-  std::istringstream stream(text);
-  TreeBuilder builder(origin);
+  const BracePatterns patterns(text);
+  std::istringstream stream(patterns.quoted());
+  TreeBuilder builder(origin, patterns);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {

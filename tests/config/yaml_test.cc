@@ -60,7 +60,7 @@ TEST_CASE("YAML outside the strict subset is refused at its place") {
   CHECK(ParseMessage("a: 1\n---\nb: 2") == "f:2:1: a second document; one per file is expected");
   CHECK(ParseMessage("[a, b]: 1") == "f:1:1: a key must be a text, found a list; is a bracket left open?");
   CHECK(ParseMessage("~: 1") == "f:1:1: a key must be a text, found nothing");
-  CHECK(ParseMessage("a: [attn.{q,k}]\n") ==
+  CHECK(ParseMessage("a: [attn.{q;k}]\n") ==
         "f:1:10: not valid YAML: end of sequence flow not found; put quotes around a text with brackets, "
         "braces or "
         "commas inside [ ] or { }");
