@@ -15,9 +15,7 @@ Matrix Gaussian(Index rows, Index cols, Stream& stream) {
   return g;
 }
 
-Matrix HaarOrthogonal(Index dim, Stream& stream) {
-  return SignedQ(Gaussian(dim, dim, stream)).transpose();
-}
+Matrix HaarOrthogonal(Index dim, Stream& stream) { return SignedQ(Gaussian(dim, dim, stream)).transpose(); }
 
 template <class T>
 Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> AsMatrix(std::span<T> data,

@@ -4,8 +4,8 @@
 
 namespace dark {
 
-// The decompositions of dense matrices that the project needs, in double and in one file: their templates take longer
-// to compile than the rest of the room, and none is called in a hot loop.
+// The decompositions of dense matrices that the project needs, in double and in one file: their templates
+// take longer to compile than the rest of the room, and none is called in a hot loop.
 
 /// Eigenvalues in ascending order and, in columns, orthonormal eigenvectors of a symmetric matrix.
 struct SymmetricEigen {
@@ -14,8 +14,8 @@ struct SymmetricEigen {
   Eigen::MatrixXd vectors;
 };
 
-/// Q of the QR decomposition of a square matrix, with column c multiplied by the sign of R_cc (0 counts as +1): Haar
-/// distributed when the entries are independent N(0, 1).
+/// Q of the QR decomposition of a square matrix, with column c multiplied by the sign of R_cc (0 counts as
+/// +1): Haar distributed when the entries are independent N(0, 1).
 Eigen::MatrixXd SignedQ(const Eigen::MatrixXd& square);
 
 }  // namespace dark
