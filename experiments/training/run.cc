@@ -82,6 +82,7 @@ class Session {
       Divergence divergence;
       const StepRow row = trainer_.Step(divergence);
       writer_.Append(row);
+      if (row.step == first_step_) writer_.Flush();  // who follows the run sees at once that it trains
       if (request_.on_step) request_.on_step({row, config_.train.steps, Elapsed(), first_step_});
       if (!divergence.tensor.empty()) return Diverged(row, divergence);
       if (probe) AppendHealth(row.step);
