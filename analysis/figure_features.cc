@@ -91,8 +91,11 @@ double KernelError(const Arm& arm) {
 }  // namespace
 
 std::optional<Figure> AgainstFeatures(const Section& section, const std::string& prefix) {
-  const auto loss = BoundsOf(section, &AnalysedRun::final_loss, 1);
-  const auto accuracy = BoundsOf(section, &AnalysedRun::final_accuracy, 100);
+  std::vector<const Group*> groups;
+  for (const Arm& arm : section.arms)
+    if (arm.Best() != nullptr) groups.push_back(arm.Best());
+  const auto loss = BoundsOf(groups, &AnalysedRun::final_loss, 1);
+  const auto accuracy = BoundsOf(groups, &AnalysedRun::final_accuracy, 100);
   if (section.features.size() < 2 || !loss || !accuracy) return std::nullopt;
   const std::vector<FeatureLine> lines = LinesOf(section);
   std::string script =

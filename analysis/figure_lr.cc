@@ -73,8 +73,11 @@ std::string LegendOf(const std::vector<const Arm*>& arms) {
 }  // namespace
 
 std::optional<Figure> AgainstLearningRate(const Section& section, const std::string& prefix) {
-  const auto loss = BoundsOf(section, &AnalysedRun::final_loss, 1);
-  const auto accuracy = BoundsOf(section, &AnalysedRun::final_accuracy, 100);
+  std::vector<const Group*> groups;
+  for (const Arm& arm : section.arms)
+    for (const Group& group : arm.groups) groups.push_back(&group);
+  const auto loss = BoundsOf(groups, &AnalysedRun::final_loss, 1);
+  const auto accuracy = BoundsOf(groups, &AnalysedRun::final_accuracy, 100);
   if (!loss || !accuracy || !(section.lrs.front() > 0)) return std::nullopt;
   const double unit = loss->high - loss->low;
   const double row = loss->high + 0.08 * unit;

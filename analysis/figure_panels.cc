@@ -33,10 +33,11 @@ std::string PanelFrame(int column, const std::string& title, const std::string& 
                      kPanelsLegend, 1 - kPanelsLegend, Quote(title), Quote(axis));
 }
 
-std::optional<Bounds> BoundsOf(const Section& section, double AnalysedRun::*value, double scale) {
+std::optional<Bounds> BoundsOf(const std::vector<const Group*>& groups, double AnalysedRun::*value,
+                               double scale) {
   std::vector<double> all;
-  for (const AnalysedRun* run : section.runs)
-    if (run->counted()) all.push_back(scale * run->*value);
+  for (const Group* group : groups)
+    for (const double x : group->Counted(value)) all.push_back(scale * x);
   if (all.empty()) return std::nullopt;
   const auto [low, high] = std::minmax_element(all.begin(), all.end());
   const double margin = std::max(0.05 * (*high - *low), 1e-3 * std::abs(*high) + 1e-9);

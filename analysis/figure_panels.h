@@ -32,7 +32,8 @@ std::string PanelFrame(int column, const std::string& title, const std::string& 
 struct Bounds {
   double low = 0, high = 0;
 };
-/// Of `value` over all runs that take part in means, with a margin; none without any.
-std::optional<Bounds> BoundsOf(const Section& section, double AnalysedRun::*value, double scale);
+/// Of `value` over those of `groups` that take part in means, with a margin; none without any.
+std::optional<Bounds> BoundsOf(const std::vector<const Group*>& groups, double AnalysedRun::*value,
+                               double scale);
 
 }  // namespace dark::analysis

@@ -16,7 +16,7 @@ std::vector<Cell> Row(const Arm& arm, const Group& group, const Health& h) {
   return {arm.label,
           Lr(group.lr),
           fmt::format("{} (n={})", h.step, h.runs),
-          {Range(h.mx2_low, h.mx2_high, 2), h.mx2_high > kMx2Limit ? Tone::kWarning : Tone::kPlain},
+          {Range(h.mx2_low, h.mx2_high, 2), arm.m && h.mx2_high > kMx2Limit ? Tone::kWarning : Tone::kPlain},
           Range(h.kernel_error, h.kernel_worst, 3),
           Fixed(h.min_denominator, 4),
           {Fixed(h.underflow_rows, 0), h.underflow_rows > 0 ? Tone::kWarning : Tone::kPlain},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/comparison.h"
 #include "analysis/format.h"
 #include "analysis/sections.h"
 
@@ -54,6 +55,20 @@ std::string Diverging(const Section& section) {
                      more > 0 ? fmt::format(" and {} more groups", more) : "");
 }
 
+// Where the floor is as good as the ceiling, no ranking in between means anything.
+std::string Floor(const Section& section) {
+  for (const auto& [uniform, exact] : Pairs(section, "uniform", "exact")) {
+    const Estimate above = OverSeeds(Minus(BySeed(uniform->Best(), &AnalysedRun::final_loss),
+                                           BySeed(exact->Best(), &AnalysedRun::final_loss)));
+    if (above.n == 0 || above.mean - above.half.value_or(0) > 0) continue;
+    return fmt::format(
+        " Uniform attention, the floor, is not worse than exact attention beyond chance ({} nats): these "
+        "runs cannot tell attention variants apart.",
+        Signed(above, 3));
+  }
+  return "";
+}
+
 std::string OfClaims(const std::vector<Claim>& claims) {
   const auto count = [&](Claim::Answer answer) {
     return std::count_if(claims.begin(), claims.end(),
@@ -79,7 +94,8 @@ std::string Counts(const Section& section) {
 }
 
 std::string Verdict(const Section& section, const std::vector<Claim>& claims) {
-  return fmt::format("{}. {} {} {}", Counts(section), Best(section), Diverging(section), OfClaims(claims));
+  return fmt::format("{}. {}{} {} {}", Counts(section), Best(section), Floor(section), Diverging(section),
+                     OfClaims(claims));
 }
 
 std::vector<Block> Claims(const std::vector<Claim>& claims) {

@@ -177,6 +177,18 @@ TEST_CASE("Runs too short for a rule have no count of spikes, and runs of two co
   CHECK(Contains(markdown, "2 commits"));
 }
 
+TEST_CASE("When the floor is as good as the ceiling the verdict says so") {
+  for (const double floor : {2.0, 2.5}) {
+    std::vector<Synthetic> sweep;
+    for (const std::int64_t seed : {1, 2, 3}) {
+      sweep.push_back({"exact", 0, 1e-3, seed});
+      sweep.push_back({"uniform", 0, 1e-3, seed});
+      sweep.back().floor = floor + 0.02 * static_cast<double>(seed % 2);
+    }
+    CHECK(Contains(MarkdownOf(StudyOf(sweep)), "cannot tell attention variants apart") == (floor == 2.0));
+  }
+}
+
 TEST_CASE("Large norms are warned of for random features only") {
   Synthetic loud{"performer", 16};
   loud.mx2 = 2.5;
