@@ -127,7 +127,6 @@ TEST_CASE("frozen parameters stay, factors scale the rate, the first step moves 
   o.clip = 0;
   o.trainable = {"attn.{q,k,v}", "attn.M"};
   o.lr_factor = {{"M", 0.1}};
-  o.trainable = {"attn.{q,k,v}", "attn.M"};
   AdamW<double> optimizer(o, parameters);
   std::vector<double> before;
   for (Node<double>& node : parameters.nodes()) {
