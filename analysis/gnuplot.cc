@@ -10,8 +10,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "analysis/files.h"
 #include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 
 extern char** environ;
 
@@ -83,7 +84,7 @@ void DropElements(std::string& svg, const std::string& name) {
 std::string RunGnuplot(const std::string& script) {
   const TempDir dir;
   const std::string source = dir / "figure.gp", out = dir / "figure.svg", messages = dir / "messages";
-  WriteFileAtomically(source, script);
+  ReplaceFile(source, script);
   const int status = Spawn(source, out, messages);
   std::string svg = ReadFile(out);
   if (status != 0 || svg.find("</svg>") == std::string::npos)

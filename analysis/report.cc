@@ -5,8 +5,9 @@
 
 #include "analysis/compose.h"
 #include "analysis/csv.h"
-#include "analysis/files.h"
 #include "analysis/study.h"
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 
 namespace dark {
 
@@ -14,8 +15,9 @@ Report WriteReport(const std::vector<std::string>& dirs, const std::string& out)
   const analysis::Study study = analysis::ReadStudy(dirs);
   const std::filesystem::path folder =
       out.empty() ? std::filesystem::path(dirs.front()) / "report" : std::filesystem::path(out);
+  MakeFolders((folder / "figures").string());
   const auto write = [&](const std::string& name, const std::string& content) {
-    analysis::WriteFileAtomically((folder / name).string(), content);
+    ReplaceFile((folder / name).string(), content);
   };
   const analysis::Document document = analysis::Compose(study);
   for (const analysis::Block& block : document.blocks)

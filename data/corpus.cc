@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/file_io.h"
+#include "core/files/file.h"
 
 namespace dark {
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/replace_file.h"
 #include "data/content_hash.h"
 
 namespace dark {
@@ -59,7 +60,7 @@ void TokenShard::Write(const std::string& path, const PreparedText& text) {
   const auto tokens = std::as_bytes(std::span(text.tokens));
   const auto tokenizer = std::as_bytes(std::span(json));
   header.checksum = Checksum(header, tokens, tokenizer);
-  WriteFileAtomically(path, {std::as_bytes(std::span(&header, 1)), tokens, tokenizer});
+  ReplaceFile(path, {std::as_bytes(std::span(&header, 1)), tokens, tokenizer});
 }
 
 TokenShard::TokenShard(const std::string& path) : file_(path) {

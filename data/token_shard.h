@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/file_io.h"
+#include "data/mapped_file.h"
 #include "data/tokenizer.h"
 
 namespace dark {

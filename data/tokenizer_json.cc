@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "data/file_io.h"
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 #include "data/tokenizer.h"
 
 namespace dark {
@@ -65,10 +66,7 @@ Tokenizer Tokenizer::FromJson(std::string_view json, const std::string& origin) 
   }
 }
 
-void Tokenizer::Save(const std::string& path) const {
-  const std::string json = ToJson() + "\n";
-  WriteFileAtomically(path, {{std::as_bytes(std::span(json))}});
-}
+void Tokenizer::Save(const std::string& path) const { ReplaceFile(path, ToJson() + "\n"); }
 
 Tokenizer Tokenizer::Load(const std::string& path) { return FromJson(ReadFile(path), path); }
 

@@ -11,13 +11,13 @@
 #include <list>
 #include <optional>
 
+#include "core/files/file.h"
 #include "experiments/run_file/run_file.h"
 #include "sweeps/disk.h"
 #include "sweeps/job_plan.h"
 #include "sweeps/process.h"
 #include "sweeps/progress.h"
 #include "sweeps/signals.h"
-#include "sweeps/text_file.h"
 #include "sweeps/trial_command.h"
 
 namespace dark {

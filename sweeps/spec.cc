@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/files/file.h"
 #include "core/setting.h"
 #include "sweeps/same_value.h"
-#include "sweeps/text_file.h"
 
 namespace dark {
 namespace {
@@ -187,6 +187,6 @@ SweepSpec ParseSpec(const std::string& text, const std::string& origin) {
   return spec;
 }
 
-SweepSpec LoadSpec(const std::string& path) { return ParseSpec(ReadTextFile(path), path); }
+SweepSpec LoadSpec(const std::string& path) { return ParseSpec(ReadFile(path), path); }
 
 }  // namespace dark

@@ -10,8 +10,9 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 #include "experiments/run_file/run_file.h"
-#include "sweeps/text_file.h"
 
 namespace dark {
 namespace {
@@ -42,18 +43,18 @@ std::string IdEnding(const std::string& name) {
 
 /// A sync of the disk for each start of a driver would be wasted on files that are as they should be.
 void WriteIfChanged(const std::string& path, const std::string& text) {
-  if (!fs::exists(path) || ReadTextFile(path) != text) WriteTextFile(path, text);
+  if (!fs::exists(path) || ReadFile(path) != text) ReplaceFile(path, text);
 }
 
 void WriteConfig(const std::string& folder, const Trial& trial) {
   const std::string path = folder + "/config.yaml";
   if (!fs::exists(path)) {
-    WriteTextFile(path, CanonicalYaml(trial.config));
+    ReplaceFile(path, CanonicalYaml(trial.config));
     return;
   }
   std::string found;
   try {
-    found = ConfigHash(ParseRunConfig(ReadTextFile(path), path));
+    found = ConfigHash(ParseRunConfig(ReadFile(path), path));
   } catch (const Error& error) {
     throw Error(
         fmt::format("{}; the sweep needs this file as it wrote it: remove it to have it written again",
@@ -166,7 +167,7 @@ std::vector<std::string> SweepStore::StoredNames() const {
   if (!fs::exists(path))
     throw Error(fmt::format("{} is not the folder of a sweep: it has no trials.json", root_));
   try {
-    const nlohmann::json index = nlohmann::json::parse(ReadTextFile(path));
+    const nlohmann::json index = nlohmann::json::parse(ReadFile(path));
     std::vector<std::string> names;
     for (const auto& trial : index.at("trials")) names.push_back(trial.at("name").get<std::string>());
     return names;

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "sweeps/text_file.h"
+#include "sweeps/log_file.h"
 
 namespace dark {
 namespace {
@@ -30,14 +30,14 @@ Command TrialCommand(const std::vector<std::string>& trainer, const std::string&
 }
 
 std::size_t BeginLog(const Command& command) {
-  return AppendTextFile(command.log, fmt::format("[{:%F %T}] {}\n", fmt::localtime(std::time(nullptr)),
-                                                 ShellLine(command.arguments)));
+  return AppendToLog(command.log, fmt::format("[{:%F %T}] {}\n", fmt::localtime(std::time(nullptr)),
+                                              ShellLine(command.arguments)));
 }
 
 std::string FailureText(const std::string& name, const std::string& reason, const Command& command,
                         std::size_t log_start) {
   std::string text = fmt::format("failed: {}: {}\n", name, reason);
-  const std::string tail = FileTail(command.log, log_start, kLogTailLines);
+  const std::string tail = LogTail(command.log, log_start, kLogTailLines);
   text += tail.empty() ? fmt::format("  nothing was written to {}\n", command.log)
                        : fmt::format("  the end of {}:\n{}\n", command.log, tail);
   return text + "  to run it again: " + ShellLine(command.arguments);

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
-#include "experiments/run_file/files.h"
+#include "core/files/replace_file.h"
 #include "experiments/run_file/h5.h"
 
 namespace dark {
@@ -106,8 +106,12 @@ std::vector<std::byte> Encode(const Checkpoint& checkpoint) {
   const h5::Handle file = h5::NewFile();
   h5::WriteInt(file, kVersionName, kVersion);
   for (const auto& [name, value] : checkpoint.attributes) h5::WriteText(file, name, value);
-  for (const auto& [name, array] : checkpoint.arrays)
-    std::visit([&](const auto& values) { WriteValues(file, name, array.shape, values); }, array.values);
+  for (const auto& entry : checkpoint.arrays) {
+    const auto write = [&](const auto& values) {
+      WriteValues(file, entry.first, entry.second.shape, values);
+    };
+    std::visit(write, entry.second.values);
+  }
   return h5::SealedImage(file);
 }
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/files/file.h"
 #include "experiments/run_file/checksum.h"
-#include "experiments/run_file/files.h"
 
 namespace dark::h5 {
 namespace {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/files/replace_file.h"
 #include "experiments/run_file/checksum.h"
 
 namespace dark {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/files/file.h"
 #include "experiments/run_file/columns.h"
-#include "experiments/run_file/files.h"
 #include "experiments/run_file/run_data.h"
 
 namespace dark {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "experiments/run_file/files.h"
+#include "core/files/file.h"
 #include "experiments/run_file/journal.h"
 #include "experiments/run_file/run_file.h"
 

@@ -9,7 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "experiments/run_file/files.h"
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 #include "experiments/run_file/journal.h"
 #include "experiments/run_file/run_hdf5.h"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
+#include "core/files/replace_file.h"
 #include "experiments/run_file/columns.h"
-#include "experiments/run_file/files.h"
 #include "experiments/run_file/h5.h"
 #include "experiments/run_file/run_file.h"
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "experiments/run_file/files.h"
+#include "core/files/file.h"
 #include "experiments/run_file/run_file.h"
 #include "experiments/run_file/utc_time.h"
 

@@ -8,8 +8,9 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 #include "core/tensor/parallel.h"
-#include "data/file_io.h"
 #include "experiments/run_file/run_file.h"
 #include "experiments/training/provenance.h"
 #include "experiments/training/trainer.h"
@@ -186,14 +187,10 @@ TrainResult TrainRun(const RunConfig& config, const TrainRequest& request) {
   if (request.threads > 0) omp_set_num_threads(request.threads);
   const Dataset data = Dataset::Open(config.data, config.train.context);
   const RunFiles files(request.directory);
-  std::error_code error;
-  std::filesystem::create_directories(request.directory, error);
-  if (error)
-    throw Error(fmt::format("cannot make {}: {}", request.directory, error.message()), Exit::kFailed);
+  MakeFolders(request.directory);
   const RunLock lock(request.directory);
   if (const auto former = FindFormerRun(config, request, files)) return *former;
-  const std::string resolved = CanonicalYaml(config);
-  WriteFileAtomically(files.config, {std::as_bytes(std::span(resolved))});
+  ReplaceFile(files.config, CanonicalYaml(config));
   data.tokenizer().Save(files.tokenizer);
   if (config.train.precision == "fp64") return Session<double>(config, request, data, files).Run();
   return Session<float>(config, request, data, files).Run();

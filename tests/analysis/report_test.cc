@@ -8,29 +8,16 @@
 
 #include "analysis/compose.h"
 #include "analysis/csv.h"
-#include "analysis/files.h"
 #include "analysis/study.h"
+#include "core/files/file.h"
 #include "experiments/run_file/run_file.h"
 #include "tests/analysis/synthetic.h"
+#include "tests/temporary_folder.h"
 
 namespace dark::analysis {
 namespace {
 
 namespace fs = std::filesystem;
-
-class TempDir {
- public:
-  TempDir() {
-    std::string pattern = (fs::temp_directory_path() / "dark report-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TempDir() { fs::remove_all(path_); }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  std::string str() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
 
 void Write(const fs::path& folder, const Synthetic& made) {
   fs::create_directories(folder / NameOf(made));
@@ -54,7 +41,8 @@ std::size_t Occurrences(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("A report of a sweep names everything that ran and needs nothing else to be read") {
-  TempDir dir;
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
   WriteSweep(dir / "runs");
   const Report report = WriteReport({(dir / "runs").string()}, (dir / "out").string());
   CHECK(report.exit() == Exit::kOk);
@@ -84,7 +72,8 @@ TEST_CASE("A report of a sweep names everything that ran and needs nothing else 
 }
 
 TEST_CASE("The numbers of a report equal those recomputed from its HDF5 files with h5py") {
-  TempDir dir;
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
   std::vector<Synthetic> sweep = SyntheticSweep();
   for (const std::int64_t seed : {1, 2, 3}) {
     Synthetic made{"lfk", 32, 1e-3, seed};
@@ -105,7 +94,8 @@ TEST_CASE("The numbers of a report equal those recomputed from its HDF5 files wi
 }
 
 TEST_CASE("The same files give the same bytes") {
-  TempDir dir;
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
   WriteSweep(dir / "runs");
   const Report a = WriteReport({(dir / "runs").string()}, (dir / "a").string());
   const Report b = WriteReport({(dir / "runs").string()}, (dir / "b").string());
@@ -119,14 +109,15 @@ TEST_CASE("The same files give the same bytes") {
 }
 
 TEST_CASE("Files that are no run are listed and the others still reported") {
-  TempDir dir;
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
   Write(dir / "runs", Synthetic{});
   Write(dir / "runs", Synthetic{"uniform"});
   const std::string whole = ReadFile((dir / "runs" / NameOf(Synthetic{}) / "run.h5").string());
   std::vector<std::string> broken = {"", "hello", whole.substr(0, whole.size() / 2), whole.substr(0, 100)};
   for (std::size_t i = 0; i < broken.size(); ++i)
-    WriteFileAtomically((dir / "runs" / ("broken " + std::to_string(i)) / "run.h5").string(), broken[i]);
-  const Report report = WriteReport({dir.str()}, (dir / "out").string());
+    folder.Write("with space/runs/broken " + std::to_string(i) + "/run.h5", broken[i]);
+  const Report report = WriteReport({dir.string()}, (dir / "out").string());
   CHECK(report.runs == 2);
   CHECK(report.unreadable == broken.size());
   CHECK(report.exit() == Exit::kFailed);
@@ -136,25 +127,29 @@ TEST_CASE("Files that are no run are listed and the others still reported") {
 }
 
 TEST_CASE("A missing folder and a folder without runs are refused with its name") {
-  TempDir dir;
-  CHECK_THROWS_WITH(WriteReport({dir.str() + "/none"}, ""), Catch::Contains("none: no such directory"));
-  CHECK_THROWS_WITH(WriteReport({dir.str()}, ""), Catch::Contains(dir.str() + ": no run.h5"));
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
+  CHECK_THROWS_WITH(WriteReport({dir.string() + "/none"}, ""), Catch::Contains("none: no such directory"));
+  fs::create_directory(dir);
+  CHECK_THROWS_WITH(WriteReport({dir.string()}, ""), Catch::Contains(dir.string() + ": no run.h5"));
   CHECK_THROWS_AS(WriteReport({}, ""), Error);
 }
 
 TEST_CASE("A folder that cannot be written fails with its path and reason") {
-  TempDir dir;
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
   Write(dir / "runs", Synthetic{});
-  WriteFileAtomically((dir / "file").string(), "in the way");
+  folder.Write("with space/file", "in the way");
   CHECK_THROWS_WITH(WriteReport({(dir / "runs").string()}, (dir / "file").string()),
-                    Catch::Contains((dir / "file").string()) && Catch::Contains("cannot write"));
+                    Catch::Contains((dir / "file").string()) && Catch::Contains("cannot create"));
 }
 
 TEST_CASE("Without gnuplot the report says which package is missing") {
-  TempDir dir;
+  const TemporaryFolder folder;
+  const fs::path dir = folder / "with space";
   Write(dir / "runs", Synthetic{});
   const std::string path = std::getenv("PATH");
-  setenv("PATH", dir.str().c_str(), 1);
+  setenv("PATH", dir.string().c_str(), 1);
   CHECK_THROWS_WITH(WriteReport({(dir / "runs").string()}, (dir / "out").string()),
                     Catch::Contains("gnuplot-nox"));
   setenv("PATH", path.c_str(), 1);

@@ -8,7 +8,7 @@ namespace dark {
 namespace {
 
 struct Desk {
-  ScratchFolder folder;
+  TemporaryFolder folder;
   Desk() {
     std::ofstream text(At("text.txt"));
     for (int i = 0; i < 4000; ++i) text << "verse " << i * 7919 % 1000 << " in the beginning was the word\n";

@@ -29,7 +29,7 @@ std::string Level(const ShellResult& result, const std::string& subject) {
 }
 
 TEST_CASE("doctor looks at everything a run depends on and leaves nothing behind") {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const ShellResult result = Doctor("LC_ALL=C", folder.path());
   INFO(result.output);
   CHECK(result.code == 0);
@@ -44,7 +44,7 @@ TEST_CASE("doctor looks at everything a run depends on and leaves nothing behind
 }
 
 TEST_CASE("doctor exits with 4 when runs cannot be written") {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const ShellResult result = Doctor("", folder.path() + "/missing");
   INFO(result.output);
   CHECK(result.code == 4);
@@ -54,7 +54,7 @@ TEST_CASE("doctor exits with 4 when runs cannot be written") {
 }
 
 TEST_CASE("doctor names each variable that changes how runs behave, without failing") {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const char* const variables[][2] = {
       {"OMP_NUM_THREADS=100000", "threads"}, {"GOMP_CPU_AFFINITY=0", "threads"},
       {"OMP_PLACES=cores", "threads"},       {"OMP_WAIT_POLICY=active", "threads"},
@@ -70,7 +70,7 @@ TEST_CASE("doctor names each variable that changes how runs behave, without fail
 }
 
 TEST_CASE("doctor says which package is missing for figures") {
-  const ScratchFolder empty;
+  const TemporaryFolder empty;
   const ShellResult result = Doctor("PATH=" + empty.path(), empty.path());
   CHECK(Level(result, "gnuplot") == "warn");
   CHECK_THAT(result.output, Contains("gnuplot-nox"));

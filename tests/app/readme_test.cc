@@ -21,7 +21,7 @@ TEST_CASE("the README's first sweep expands to the runs it promises") {
   const std::size_t begin = readme.find(fence) + fence.size();
   const std::string yaml = readme.substr(begin, readme.find("```", begin) - begin);
   REQUIRE_THAT(yaml, Contains("= 30 runs"));
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.path() + "/first.yaml") << yaml;
   const ShellResult plan = RunShell("cd '" + folder.path() + "' && " DARKFORMER " sweep plan first.yaml");
   INFO(plan.output);

@@ -31,7 +31,7 @@ class BarePath {
   }
 
  private:
-  ScratchFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_CASE("set-up without apt names what is missing and stops") {
@@ -72,7 +72,7 @@ TEST_CASE("set-up reports a failed installation") {
 }
 
 TEST_CASE("set-up with nothing missing does nothing") {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   WriteProgram(folder.path() + "/apt-get", "echo called");
   const ShellResult result = RunShell("PATH='" + folder.path() + "':$PATH " + kScripts + "setup build test");
   CHECK(result.code == 0);
@@ -87,7 +87,7 @@ TEST_CASE("quickstart reports what there is to report and passes on how the swee
   };
   for (const auto& [sweep, reported, exit] :
        {Outcome{0, true, 0}, {3, true, 0}, {4, true, 4}, {5, false, 5}, {2, false, 2}}) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     WriteProgram(folder.path() + "/darkformer",
                  "echo \"$*\"; [[ $1 == report ]] || exit " + std::to_string(sweep));
     const ShellResult result = RunShell(kScripts + "quickstart '" + folder.path() + "' out 'a text.txt'");

@@ -4,9 +4,10 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
+
+#include "tests/temporary_folder.h"
 
 namespace dark {
 
@@ -26,23 +27,5 @@ inline ShellResult RunShell(const std::string& command) {
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
 }
-
-/// A folder of its own that disappears with the test.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_((std::filesystem::temp_directory_path() / "darkformer-test-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("cannot make " + path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace dark

@@ -1,12 +1,9 @@
 #include "experiments/config/yaml.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 
 #include "tests/config/messages.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -101,14 +98,11 @@ TEST_CASE("files that cannot be read name path and cause") {
   const auto load = [](const std::string& path) { return MessageOf([&] { LoadYaml(path); }); };
   CHECK(load("/nonexistent/x.yaml") == "/nonexistent/x.yaml: No such file or directory");
   CHECK(load("/") == "/: Is a directory");
-  std::string folder = (std::filesystem::temp_directory_path() / "dark-yaml-XXXXXX").string();
-  REQUIRE(mkdtemp(folder.data()) != nullptr);
-  const std::string path = folder + "/x.yaml";
-  std::ofstream(path) << "a: 1\r\nb: [2, 3]\r\n";
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("x.yaml", "a: 1\r\nb: [2, 3]\r\n");
   CHECK(LoadYaml(path).Find("b")->value.items[1].text == "3");
-  std::ofstream(path) << std::string(2 << 20, '#');
+  folder.Write("x.yaml", std::string(2 << 20, '#'));
   CHECK(load(path) == path + ": more than the 1048576 bytes a config may have");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/generated.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -54,7 +54,7 @@ TEST_CASE("what cannot be trained on is named with its path and counts", "[corpu
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK_THAT(problem(folder / "pipe"), Contains("is neither a file nor a folder"));
   // A file whose reading fails even for root: address 0 of this process.
-  CHECK_THAT(problem("/proc/self/mem"), Contains("2: cannot read /proc/self/mem: Input/output error"));
+  CHECK_THAT(problem("/proc/self/mem"), Contains("2: /proc/self/mem: cannot read: Input/output error"));
   folder.Write("file", "x");
   CHECK_THAT(problem(folder / "file/below"), Contains("2: ") && Contains("file/below"));
 }

@@ -9,12 +9,12 @@
 #include <optional>
 #include <set>
 
+#include "core/files/file.h"
 #include "data/content_hash.h"
-#include "data/file_io.h"
 #include "data/prepare.h"
 #include "data/split.h"
 #include "tests/data/generated.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {

@@ -4,9 +4,10 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "core/files/file.h"
 #include "data/bpe_trainer.h"
 #include "tests/data/generated.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {

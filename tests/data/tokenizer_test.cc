@@ -6,7 +6,7 @@
 #include "data/chunks.h"
 #include "data/token_counts.h"
 #include "tests/data/generated.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {

@@ -15,26 +15,6 @@
 #include "core/error.h"
 
 namespace dark {
-namespace fs = std::filesystem;
-
-TemporaryFolder::TemporaryFolder(On on) {
-  const fs::path memory = "/dev/shm";
-  const bool in_memory = on == On::kMemory && ::access(memory.c_str(), W_OK) == 0;
-  std::string name = ((in_memory ? memory : fs::temp_directory_path()) / "dark-run-file-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp: " + name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-int TemporaryFolder::Temporaries() const {
-  int count = 0;
-  for (const auto& entry : fs::directory_iterator(path_)) count += entry.path().extension() == ".tmp";
-  return count;
-}
 
 StepRow StepAt(std::int64_t step) {
   Stream random(7, "step", static_cast<std::uint64_t>(step));

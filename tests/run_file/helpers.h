@@ -3,33 +3,15 @@
 #include <sys/types.h>
 
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <string>
 
 #include "core/random.h"
 #include "experiments/run_file/columns.h"
 #include "experiments/run_file/run_data.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
-
-/// A folder of its own for one test, removed at the end.
-class TemporaryFolder {
- public:
-  /// kMemory: on a memory disk where there is one, because thousands of syncs take minutes on a busy disk.
-  enum class On { kMemory, kDisk };
-  explicit TemporaryFolder(On on = On::kMemory);
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-  /// Files whose names end in ".tmp".
-  int Temporaries() const;
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Rows that are a function of their step alone, so that a reader can tell lost, doubled and damaged rows.
 /// Every 17th loss is NaN or infinite.

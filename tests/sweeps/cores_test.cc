@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "sweeps/job_plan.h"
-#include "tests/sweeps/temp_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -34,7 +34,7 @@ TEST_CASE("CPU lists are read and written as the kernel writes them") {
 }
 
 TEST_CASE("without a quota all CPUs of the affinity count") {
-  const TempFolder root;
+  const TemporaryFolder root;
   root.Write("proc/self/cgroup", "0::/user.slice\n");
   root.Write("sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
   const Cores cores = ReadCores({0, 1, 5}, root.path());
@@ -44,7 +44,7 @@ TEST_CASE("without a quota all CPUs of the affinity count") {
 }
 
 TEST_CASE("the tightest cgroup v2 limit among a group and its ancestors holds") {
-  const TempFolder root;
+  const TemporaryFolder root;
   root.Write("proc/self/cgroup", "0::/a/b\n");
   root.Write("sys/fs/cgroup/a/b/cpu.max", "400000 100000\n");
   const std::string tight = root.Write("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
@@ -55,14 +55,14 @@ TEST_CASE("the tightest cgroup v2 limit among a group and its ancestors holds") 
 }
 
 TEST_CASE("a limit at the mount's root binds, as inside a container") {
-  const TempFolder root;
+  const TemporaryFolder root;
   root.Write("proc/self/cgroup", "0::/\n");
   root.Write("sys/fs/cgroup/cpu.max", "250000 100000\n");
   CHECK(ReadCores(FirstCpus(8), root.path()).Usable() == 2);
 }
 
 TEST_CASE("cgroup v1 quotas are read, -1 sets none, foreign controllers do not count") {
-  const TempFolder root;
+  const TemporaryFolder root;
   root.Write("proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/docker/x\n3:cpuset:/s\n0::/\n");
   root.Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
   root.Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
@@ -75,7 +75,7 @@ TEST_CASE("cgroup v1 quotas are read, -1 sets none, foreign controllers do not c
 }
 
 TEST_CASE("a quota below one CPU still lets one thread run, broken files set none") {
-  const TempFolder root;
+  const TemporaryFolder root;
   root.Write("proc/self/cgroup", "nonsense\n0::/\n");
   root.Write("sys/fs/cgroup/cpu.max", "50000 100000\n");
   CHECK(ReadCores(FirstCpus(4), root.path()).Usable() == 1);
@@ -84,7 +84,7 @@ TEST_CASE("a quota below one CPU still lets one thread run, broken files set non
 }
 
 TEST_CASE("one hardware thread of each physical core comes first") {
-  const TempFolder root;
+  const TemporaryFolder root;
   for (int cpu = 0; cpu < 8; ++cpu)
     root.Write("sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list",
                std::to_string(cpu % 4) + "," + std::to_string(cpu % 4 + 4) + "\n");

@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 #include "experiments/run_file/run_file.h"
+#include "sweeps/log_file.h"
 #include "sweeps/process.h"
-#include "sweeps/text_file.h"
 
 namespace dark {
 namespace {
@@ -34,7 +36,7 @@ std::vector<std::string> LinesOf(const char* variable) {
 RunWriter OpenRun(const std::string& folder, const RunConfig& config, std::int64_t& step) {
   const std::string saved = folder + "/saved.txt";
   if (std::filesystem::exists(saved)) {
-    step = std::stoll(ReadTextFile(saved));
+    step = std::stoll(ReadFile(saved));
     return RunWriter::Resume(folder + "/run.h5", step);
   }
   return RunWriter::Create(folder + "/run.h5", {{"config_hash", ConfigHash(config)}});
@@ -42,7 +44,7 @@ RunWriter OpenRun(const std::string& folder, const RunConfig& config, std::int64
 
 void Save(RunWriter& run, const std::string& folder, std::int64_t step) {
   run.Flush();
-  WriteTextFile(folder + "/saved.txt", std::to_string(step));
+  ReplaceFile(folder + "/saved.txt", std::to_string(step));
 }
 
 Exit Train(const RunConfig& config, const std::string& folder) {
@@ -53,7 +55,7 @@ Exit Train(const RunConfig& config, const std::string& folder) {
     if (status == RunStatus::kDone) return Exit::kOk;
     if (status == RunStatus::kDiverged) return Exit::kDiverged;
   }
-  AppendTextFile(folder + "/starts.txt", std::to_string(getpid()) + "\n");
+  AppendToLog(folder + "/starts.txt", std::to_string(getpid()) + "\n");
   std::int64_t step = 0;
   RunWriter run = OpenRun(folder, config, step);
   const std::string& role = config.data.text;
@@ -101,7 +103,7 @@ TEST_CASE("role: trial", "[.trial]") {
   action.sa_handler = RequestStop;
   sigaction(SIGTERM, &action, nullptr);
   try {
-    End(Train(ParseRunConfig(ReadTextFile(arguments[0]), arguments[0]), arguments[2]));
+    End(Train(ParseRunConfig(ReadFile(arguments[0]), arguments[0]), arguments[2]));
   } catch (const std::exception& error) {
     fmt::print("fake trial: {}\n", error.what());
     End(Exit::kFailed);
@@ -131,9 +133,9 @@ TEST_CASE("role: driver", "[.driver]") {
 std::string WriteFakeTrainer(const std::string& folder) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string path = folder + "/trainer";
-  WriteTextFile(path, fmt::format("#!/bin/sh\nDARK_TRIAL=$(printf '%s\\n' \"$@\")\nexport DARK_TRIAL\n"
-                                  "exec {} '[.trial]'\n",
-                                  ShellLine({self})));
+  ReplaceFile(path, fmt::format("#!/bin/sh\nDARK_TRIAL=$(printf '%s\\n' \"$@\")\nexport DARK_TRIAL\n"
+                                "exec {} '[.trial]'\n",
+                                ShellLine({self})));
   chmod(path.c_str(), 0755);
   return path;
 }

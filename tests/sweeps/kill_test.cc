@@ -8,13 +8,14 @@
 #include <map>
 #include <thread>
 
+#include "core/files/file.h"
 #include "core/random.h"
 #include "experiments/run_file/run_file.h"
+#include "sweeps/log_file.h"
 #include "sweeps/process.h"
 #include "sweeps/store.h"
-#include "sweeps/text_file.h"
 #include "tests/sweeps/fake_trial.h"
-#include "tests/sweeps/temp_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -35,14 +36,14 @@ void AddResults(const std::string& out, Contents& contents) {
     if (!IsResult(ReadTrial(trial.path().string()).state)) continue;
     for (const auto& file : fs::directory_iterator(trial.path()))
       if (contents.count(file.path().string()) == 0)
-        contents[file.path().string()] = ReadTextFile(file.path().string());
+        contents[file.path().string()] = ReadFile(file.path().string());
   }
 }
 
 void CheckUnchanged(const Contents& contents) {
   for (const auto& [path, text] : contents) {
     INFO(path);
-    CHECK(ReadTextFile(path) == text);
+    CHECK(ReadFile(path) == text);
   }
 }
 
@@ -74,7 +75,7 @@ std::chrono::milliseconds RandomDelay(Stream& random, std::chrono::milliseconds 
 }
 
 TEST_CASE("a driver killed at any moment loses and repeats nothing") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string trainer = WriteFakeTrainer(folder.path());
   const std::string spec = folder.Write("kill.yaml", kSpec);
   const std::string log = folder.path() + "/driver.log";
@@ -97,7 +98,7 @@ TEST_CASE("a driver killed at any moment loses and repeats nothing") {
       AddResults(out, results);
     }
     window = std::max(window / 2, std::chrono::milliseconds(20));
-    INFO(FileTail(log, 0, 40));
+    INFO(LogTail(log, 0, 40));
     REQUIRE(DescribeExit(status) == "exit code 0");
     CheckComplete(out);
     CheckUnchanged(results);
@@ -113,7 +114,7 @@ std::vector<pid_t> Children(pid_t driver) {
 }
 
 TEST_CASE("trials killed at any moment are run to their end by the next drivers") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string trainer = WriteFakeTrainer(folder.path());
   const std::string spec = folder.Write("kill.yaml", kSpec);
   const std::string out = folder.path() + "/out";
@@ -140,7 +141,7 @@ TEST_CASE("trials killed at any moment are run to their end by the next drivers"
 }
 
 TEST_CASE("of eight drivers started at once one works, the others say who does") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string trainer = WriteFakeTrainer(folder.path());
   const std::string spec = folder.Write("race.yaml", kSpec);
   const std::string out = folder.path() + "/out";
@@ -151,7 +152,7 @@ TEST_CASE("of eight drivers started at once one works, the others say who does")
   for (std::size_t i = 0; i < drivers.size(); ++i) {
     int status = 0;
     REQUIRE(waitpid(drivers[i], &status, 0) == drivers[i]);
-    const std::string log = ReadTextFile(folder.path() + "/log" + std::to_string(i));
+    const std::string log = ReadFile(folder.path() + "/log" + std::to_string(i));
     if (DescribeExit(status) == "exit code 0")
       ++finished;
     else
@@ -160,13 +161,13 @@ TEST_CASE("of eight drivers started at once one works, the others say who does")
   CHECK(finished >= 1);
   CheckComplete(out);
   for (const auto& trial : fs::directory_iterator(out + "/trials")) {
-    const std::string starts = ReadTextFile(trial.path().string() + "/starts.txt");
+    const std::string starts = ReadFile(trial.path().string() + "/starts.txt");
     CHECK(std::count(starts.begin(), starts.end(), '\n') == 1);
   }
 }
 
 struct Running {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string log = folder.path() + "/driver.log";
   std::string out = folder.path() + "/out";
   pid_t driver = 0;
@@ -202,7 +203,7 @@ TEST_CASE("the first signal saves and stops, with exit code 5") {
       if (trial_status.state == TrialState::kStopped) ++stopped;
     }
     CHECK(stopped >= 1);
-    CHECK(ReadTextFile(running.log).find('\x1b') == std::string::npos);
+    CHECK(ReadFile(running.log).find('\x1b') == std::string::npos);
   }
 }
 

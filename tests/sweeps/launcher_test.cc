@@ -9,11 +9,12 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/files/file.h"
+#include "core/files/replace_file.h"
 #include "experiments/run_file/run_file.h"
 #include "sweeps/report.h"
-#include "sweeps/text_file.h"
 #include "tests/sweeps/fake_trial.h"
-#include "tests/sweeps/temp_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -41,7 +42,7 @@ Sweep Roles(const std::string& roles, int steps = 5) {
 }
 
 struct Bench {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string out = folder.path() + "/a sweep's \u00e9 folder";
   LaunchOptions options = OptionsFor(WriteFakeTrainer(folder.path()));
   SweepStore store{out};
@@ -57,12 +58,12 @@ TEST_CASE("a sweep runs every trial once, and again runs nothing") {
   CHECK(bench.monitor.started.size() == 5);
   for (const Trial& trial : sweep.trials) {
     const std::string folder = bench.store.Folder(trial.name);
-    CHECK(ReadTextFile(folder + "/config.yaml") == CanonicalYaml(trial.config));
+    CHECK(ReadFile(folder + "/config.yaml") == CanonicalYaml(trial.config));
     CHECK(ReadTrial(folder).state == TrialState::kDone);
     CHECK(ReadTrial(folder).step == 5);
-    CHECK(ReadTextFile(folder + "/log.txt").find("--resume --threads") != std::string::npos);
+    CHECK(ReadFile(folder + "/log.txt").find("--resume --threads") != std::string::npos);
   }
-  CHECK(ReadTextFile(bench.out + "/sweep.yaml") == sweep.text);
+  CHECK(ReadFile(bench.out + "/sweep.yaml") == sweep.text);
   CHECK(RunSweep(sweep, bench.store, bench.options, bench.monitor).done == 5);
   CHECK(bench.monitor.started.size() == 5);
 }
@@ -183,10 +184,10 @@ TEST_CASE("a config that was edited by hand is refused") {
   Sweep sweep = Roles("ok");
   RunSweep(sweep, bench.store, bench.options, bench.monitor);
   const std::string path = bench.store.Folder(sweep.trials[0].name) + "/config.yaml";
-  WriteTextFile(path, CanonicalYaml(Roles("ok", 9).trials[0].config));
+  ReplaceFile(path, CanonicalYaml(Roles("ok", 9).trials[0].config));
   CHECK_THROWS_WITH(RunSweep(sweep, bench.store, bench.options, bench.monitor),
                     Catch::Contains("was changed"));
-  WriteTextFile(path, "nonsense: 1\n");
+  ReplaceFile(path, "nonsense: 1\n");
   CHECK_THROWS_WITH(RunSweep(sweep, bench.store, bench.options, bench.monitor),
                     Catch::Contains("remove it to have it written again"));
 }
@@ -209,7 +210,7 @@ TEST_CASE("an unreadable run file is a failed trial with the reason") {
   Sweep sweep = Roles("ok");
   RunSweep(sweep, bench.store, bench.options, bench.monitor);
   const std::string folder = bench.store.Folder(sweep.trials[0].name);
-  WriteTextFile(folder + "/run.h5", "not a run");
+  ReplaceFile(folder + "/run.h5", "not a run");
   const TrialStatus status = ReadTrial(folder);
   CHECK(status.state == TrialState::kFailed);
   CHECK(status.reason.find("run.h5") != std::string::npos);

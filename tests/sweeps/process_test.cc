@@ -8,10 +8,11 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/files/file.h"
 #include "experiments/run_file/run_file.h"
 #include "sweeps/cores.h"
-#include "sweeps/text_file.h"
-#include "tests/sweeps/temp_folder.h"
+#include "sweeps/log_file.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -23,7 +24,7 @@ int Wait(pid_t pid) {
 }
 
 TEST_CASE("a job gets its arguments, environment, CPUs, group and log, and nothing to read") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   Command command;
   command.arguments = {
       "/bin/sh", "-c",
@@ -34,17 +35,17 @@ TEST_CASE("a job gets its arguments, environment, CPUs, group and log, and nothi
   command.cpus = {AllowedCores().cpus[0]};
   command.log = folder.path() + "/log.txt";
   CHECK(DescribeExit(Wait(Start(command))) == "exit code 0");
-  const std::string log = ReadTextFile(command.log);
+  const std::string log = ReadFile(command.log);
   CHECK(log.find("a b|value\n") == 0);
   CHECK(log.find("to-stderr\n") != std::string::npos);
   CHECK(log.find("Cpus_allowed_list:\t" + std::to_string(command.cpus[0]) + "\n") != std::string::npos);
   CHECK(log.find("own-group") != std::string::npos);
   Wait(Start(command));
-  CHECK(ReadTextFile(command.log).size() == 2 * log.size());  // appended
+  CHECK(ReadFile(command.log).size() == 2 * log.size());  // appended
 }
 
 TEST_CASE("a job starts with default signals although the driver blocks or ignores them") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   sigset_t block;
   sigset_t former;
   sigemptyset(&block);
@@ -57,7 +58,7 @@ TEST_CASE("a job starts with default signals although the driver blocks or ignor
 }
 
 TEST_CASE("a program or log that cannot be opened is an error, and nothing runs") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_WITH(Start({{"/no/such/program"}, {}, {}, folder.path() + "/log.txt"}),
                     "cannot start /no/such/program: No such file or directory");
   CHECK_THROWS_WITH(Start({{"/bin/true"}, {}, {}, folder.path() + "/no/log.txt"}),
@@ -66,7 +67,7 @@ TEST_CASE("a program or log that cannot be opened is an error, and nothing runs"
 }
 
 TEST_CASE("a job does not inherit the locks of its driver") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   pid_t job = 0;
   {
     const RunLock lock(folder.path());
@@ -79,7 +80,7 @@ TEST_CASE("a job does not inherit the locks of its driver") {
 }
 
 TEST_CASE("a job is told to stop when its driver is killed") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string log = folder.path() + "/log.txt";
   const pid_t driver = fork();
   if (driver == 0) {
@@ -91,7 +92,7 @@ TEST_CASE("a job is told to stop when its driver is killed") {
   }
   const auto appears = [&](const char* text) {
     for (int i = 0; i < 500; ++i) {
-      if (FileTail(log, 0, 5).find(text) != std::string::npos) return true;
+      if (LogTail(log, 0, 5).find(text) != std::string::npos) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
@@ -108,14 +109,14 @@ TEST_CASE("a shell line can be pasted") {
 }
 
 TEST_CASE("the tail of a log is its last lines, from a given byte on") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.Write("log", "one\ntwo\nthree\n");
-  CHECK(FileTail(path, 0, 2) == "two\nthree");
-  CHECK(FileTail(path, 0, 9) == "one\ntwo\nthree");
-  CHECK(FileTail(path, 4, 9) == "two\nthree");
-  CHECK(FileTail(path, 14, 9).empty());
-  CHECK(FileTail(folder.path() + "/none", 0, 9).empty());
-  CHECK(FileTail(folder.Write("long", std::string(50000, 'x')), 0, 3).size() == 16384);
+  CHECK(LogTail(path, 0, 2) == "two\nthree");
+  CHECK(LogTail(path, 0, 9) == "one\ntwo\nthree");
+  CHECK(LogTail(path, 4, 9) == "two\nthree");
+  CHECK(LogTail(path, 14, 9).empty());
+  CHECK(LogTail(folder.path() + "/none", 0, 9).empty());
+  CHECK(LogTail(folder.Write("long", std::string(50000, 'x')), 0, 3).size() == 16384);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "sweeps/disk.h"
 #include "sweeps/parameter_count.h"
-#include "tests/sweeps/temp_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -42,7 +42,7 @@ TEST_CASE("status as JSON parses, and a loss that is no number is null") {
 }
 
 TEST_CASE("a plan lists runs and totals and writes nothing") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const SweepStore store(folder.path() + "/not/there");
   const Sweep sweep =
       Expand(ParseSpec("base: {data: {text: t}, train: {steps: 100, batch: 4, accumulate: 2, context: 32}}\n"
@@ -74,7 +74,7 @@ TEST_CASE("parameters are counted from the shape and the variant") {
 }
 
 TEST_CASE("a folder that holds no sweep has no stored trials") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_WITH(SweepStore(folder.path()).StoredNames(), Catch::Contains("is not the folder of a sweep"));
   folder.Write("trials.json", "{");
   CHECK_THROWS_AS(SweepStore(folder.path()).StoredNames(), Error);

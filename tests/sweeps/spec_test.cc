@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "sweeps/same_value.h"
-#include "tests/sweeps/temp_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace dark {
 namespace {
@@ -49,7 +49,7 @@ TEST_CASE("a sweep file is read into axes, slowest first") {
 }
 
 TEST_CASE("the name defaults to the file's, and a base may be a file beside the sweep") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.Write("base.yaml", "train: {steps: 7}\n");
   const SweepSpec spec = LoadSpec(folder.Write("my sweep.yaml", "base: base.yaml\n"));
   CHECK(spec.name == "my sweep");

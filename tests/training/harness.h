@@ -1,15 +1,13 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "experiments/run_file/run_file.h"
 #include "experiments/training/run.h"
+#include "tests/temporary_folder.h"
 
 namespace dark::testing {
 
@@ -17,20 +15,16 @@ namespace dark::testing {
 class Workspace {
  public:
   Workspace() {
-    std::string name = (std::filesystem::temp_directory_path() / "dark-training-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-    std::ofstream text(path_ + "/text.txt");
-    for (int i = 0; i < 3000; ++i) text << "line " << i * 7919 % 1000 << " of the book of numbers\n";
+    std::string text;
+    for (int i = 0; i < 3000; ++i) text += fmt::format("line {} of the book of numbers\n", i * 7919 % 1000);
+    folder_.Write("text.txt", text);
   }
-  ~Workspace() { std::filesystem::remove_all(path_); }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
 
-  std::string At(const std::string& name) const { return path_ + "/" + name; }
+  std::string At(const std::string& name) const { return folder_ / name; }
 
   RunConfig Config(const std::string& overrides = "") const {
     return ParseRunConfig(
-        "data: {text: " + path_ + "/text.txt, cache: " + path_ +
+        "data: {text: " + folder_.path() + "/text.txt, cache: " + folder_.path() +
             "/cache}\n"
             "model: {layers: 2, width: 16, heads: 2}\n"
             "train: {steps: 24, batch: 2, context: 32, eval_interval: 5, eval_sequences: 4, "
@@ -40,7 +34,7 @@ class Workspace {
   }
 
  private:
-  std::string path_;
+  TemporaryFolder folder_;
 };
 
 /// Everything of a run but times, exact, a line a row: equal texts are equal bits.

@@ -1,20 +1,18 @@
-#include "experiments/run_file/files.h"
+#include "core/files/replace_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
+#include "core/files/file.h"
 #include "core/random.h"
 
 namespace dark {
@@ -22,20 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".tmp";
-
-template <class Call>
-auto Retry(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-std::string SpaceText(const FileDescriptor& file, std::size_t needed) {
-  struct statvfs disk {};
-  if (::fstatvfs(file.get(), &disk) != 0) return fmt::format("{} bytes needed", needed);
-  return fmt::format("{} bytes needed, {} free on the disk", needed,
-                     static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize);
-}
 
 void Sync(const FileDescriptor& file, const std::string& path) {
   if (Retry([&] { return ::fsync(file.get()); }) != 0) throw FileError(path, "sync");
@@ -90,63 +74,25 @@ class Temporary {
 
 }  // namespace
 
-Error FileError(const std::string& path, const std::string& action) {
-  return Error(fmt::format("{}: cannot {}: {}", path, action, std::generic_category().message(errno)),
-               Exit::kFailed);
-}
-
-FileDescriptor::~FileDescriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-FileDescriptor OpenIfExists(const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT) throw FileError(path, "open");
-  return file;
-}
-
-std::vector<std::byte> ReadFrom(const FileDescriptor& file, off_t offset, const std::string& path) {
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw FileError(path, "read");
-  if (!S_ISREG(status.st_mode)) throw Error(path + ": is not a regular file", Exit::kFailed);
-  std::vector<std::byte> bytes(status.st_size > offset ? static_cast<std::size_t>(status.st_size - offset)
-                                                       : 0);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = Retry([&] {
-      return ::pread(file.get(), bytes.data() + done, bytes.size() - done, offset + static_cast<off_t>(done));
-    });
-    if (got < 0) throw FileError(path, "read");
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  bytes.resize(done);
-  return bytes;
-}
-
-void WriteAt(const FileDescriptor& file, off_t offset, std::span<const std::byte> bytes,
-             const std::string& path) {
-  const std::size_t needed = bytes.size();
-  while (!bytes.empty()) {
-    const ssize_t written = Retry([&] { return ::pwrite(file.get(), bytes.data(), bytes.size(), offset); });
-    if (written < 0) {
-      const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-      const Error error = FileError(path, "write");
-      throw full ? Error(fmt::format("{} ({})", error.what(), SpaceText(file, needed)), Exit::kFailed)
-                 : error;
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += written;
-  }
-}
-
-void ReplaceFile(const std::string& path, std::span<const std::byte> content) {
+void ReplaceFile(const std::string& path, const std::vector<std::span<const std::byte>>& parts) {
   RemoveStaleTemporaries(path);
   Temporary temporary(path);
-  WriteAt(temporary.file(), 0, content, path);
+  off_t offset = 0;
+  for (const auto part : parts) {
+    WriteAt(temporary.file(), offset, part, path);
+    offset += static_cast<off_t>(part.size());
+  }
   Sync(temporary.file(), path);
   temporary.RenameTo(path);
   SyncFolder(FolderOf(path));
+}
+
+void ReplaceFile(const std::string& path, std::span<const std::byte> content) {
+  ReplaceFile(path, std::vector{content});
+}
+
+void ReplaceFile(const std::string& path, std::string_view content) {
+  ReplaceFile(path, std::as_bytes(std::span(content)));
 }
 
 void RemoveStaleTemporaries(const std::string& path) {
@@ -160,11 +106,6 @@ void RemoveStaleTemporaries(const std::string& path) {
     const FileDescriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
     if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
   }
-}
-
-std::string FolderOf(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
 }
 
 }  // namespace dark

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@
 #include "core/error.h"
 
 namespace dark {
+
+// Files by path. Every function throws Error(kFailed) with path and cause.
 
 /// "PATH: cannot DO: errno text" as Error(kFailed), for the current errno.
 Error FileError(const std::string& path, const std::string& action);
@@ -33,20 +36,28 @@ class FileDescriptor {
   int fd_;
 };
 
-/// Opens for reading; an empty descriptor when there is no such file. Throws Error for any other failure.
+/// Repeats a system call that a signal interrupted.
+template <class Call>
+auto Retry(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+/// Opens for reading.
+FileDescriptor OpenToRead(const std::string& path);
+/// The same; an empty descriptor when there is no such file.
 FileDescriptor OpenIfExists(const std::string& path);
-/// Everything from `offset` to the end of the file as it is now.
+/// All bytes of a file, of any kind.
+std::string ReadFile(const std::string& path);
+/// Everything from `offset` to the end of a regular file as it is now.
 std::vector<std::byte> ReadFrom(const FileDescriptor& file, off_t offset, const std::string& path);
 /// Writes all `bytes` at `offset`. The Error of a full disk says how many bytes are needed and how many free.
 void WriteAt(const FileDescriptor& file, off_t offset, std::span<const std::byte> bytes,
              const std::string& path);
 
-/// Makes `content` the content of `path` in one stroke: temporary name, fsync, rename, fsync of the folder. A
-/// reader, a kill or a full disk at any moment sees the old file or the new one, never a mixture.
-void ReplaceFile(const std::string& path, std::span<const std::byte> content);
-/// Removes temporaries that dead processes left while they replaced `path`; those of living ones stay.
-void RemoveStaleTemporaries(const std::string& path);
-
+/// Creates the folder and those above it.
+void MakeFolders(const std::string& path);
 /// The folder that holds `path`.
 std::string FolderOf(const std::string& path);
 
