@@ -25,7 +25,7 @@ test:  ## install, build, run all tests
 check: check-tools check-format layers tidy test asan  ## everything a change must pass
 
 check-tools:
-	@scripts/setup build test check
+	@scripts/setup build test bench check
 
 check-format:
 	@scripts/format --check

@@ -50,7 +50,7 @@ struct AnalysedRun {
   bool judged() const { return diverged() || status == RunStatus::kDone; }
   /// Takes part in means: done, not diverged, with a finite final loss.
   bool counted() const;
-  std::string Attribute(const std::string& name) const;
+  std::string Attribute(const std::string& key) const;
 };
 
 AnalysedRun Analyse(const std::string& path, RunData data);

@@ -14,7 +14,7 @@ constexpr const char* kVariant = "attention.variant";
 constexpr const char* kFeatures = "attention.m";
 
 std::string TrialId(const AnalysedRun& run) {
-  const std::string hash = run.Attribute("config_hash");
+  std::string hash = run.Attribute("config_hash");
   if (!hash.empty()) return hash;
   std::string id;
   for (const auto& [name, value] : run.data.attributes)

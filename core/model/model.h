@@ -23,7 +23,7 @@ struct BatchShape {
 template <class T>
 class Model {
  public:
-  Model(const ModelOptions& model, const AttentionOptions& attention, const BatchShape& shape,
+  Model(const ModelOptions& o, const AttentionOptions& attention, const BatchShape& shape,
         std::uint64_t seed);
   void Allocate();
 

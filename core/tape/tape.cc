@@ -17,9 +17,9 @@ template bool AllFinite(const float*, Index);
 template bool AllFinite(const double*, Index);
 
 template <class T>
-Node<T>* Tape<T>::Activation(std::string name, Index rows, Index cols) {
+Node<T>* Tape<T>::Activation(const std::string& name, Index rows, Index cols) {
   Node<T>& node = nodes_.emplace_back();
-  node.name = std::move(name);
+  node.name = name;
   node.rows = rows;
   node.cols = cols;
   values_.Plan(&node.value, rows * cols);

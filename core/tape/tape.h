@@ -37,7 +37,7 @@ class Tape {
   using Action = std::function<void()>;
 
   /// A new activation with value and gradient.
-  Node<T>* Activation(std::string name, Index rows, Index cols);
+  Node<T>* Activation(const std::string& name, Index rows, Index cols);
   /// Working memory of an op; `*where` is valid after Allocate().
   void Scratch(T** where, Index count) { scratch_.Plan(where, count); }
   /// One op: `forward` writes its outputs' values, `backward` adds to its inputs' gradients. `prepare`, if
