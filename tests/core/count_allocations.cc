@@ -21,6 +21,7 @@ void* operator new(std::size_t size) { return Counted(size, 0); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return Counted(size, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return Counted(size, 0); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -74,7 +74,7 @@ Exit Train(const RunConfig& config, const std::string& folder) {
     row.seconds = 0.005;
     run.Append(row);
     if (step % 5 == 4) Save(run, folder, step + 1);
-    if (role == "crash" && step == 3) std::raise(SIGSEGV);
+    if (role == "crash" && step == 3) std::raise(SIGABRT);
     if (role == "fail" && step == 3) {
       fmt::print("line one\nthe disk is on fire\n");
       run.Finish(RunStatus::kFailed, "disk on fire");

@@ -10,7 +10,7 @@ namespace dark {
 
 /// A program that keeps the contract of `darkformer train` but only sleeps: this test program itself, started
 /// again through a wrapper script that is written into `folder`. `data.text` says how a trial ends: "ok",
-/// "diverge", "fail", "crash" (SIGSEGV) or "stubborn" (ignores the first requests to stop). A step lasts 5 ms
+/// "diverge", "fail", "crash" (SIGABRT) or "stubborn" (ignores the first requests to stop). A step lasts 5 ms
 /// and every fifth saves. Each start adds a line to starts.txt in the trial's folder.
 std::string WriteFakeTrainer(const std::string& folder);
 

@@ -80,7 +80,7 @@ TEST_CASE("a failed trial is shown at once with its log and command; the others 
   const std::string& notes = bench.monitor.notes;
   CHECK(notes.find("exit code 4: disk on fire") != std::string::npos);
   CHECK(notes.find("line one\nthe disk is on fire\n") != std::string::npos);
-  CHECK(notes.find("killed by SIGSEGV") != std::string::npos);
+  CHECK(notes.find("killed by SIGABRT") != std::string::npos);
   CHECK(notes.find("/config.yaml' --out '") != std::string::npos);
 
   // Again: results and the failure stay, the crash left no result and runs again.
