@@ -104,7 +104,9 @@ Node<T>* Geometry<T>::Map(Tape<T>& tape, const std::string& name, Node<T>* x, In
                           Index heads_out) {
   Node<T>* y = tape.Activation(name, x->rows, heads_out * rank_);
   const HeadMapOp<T> op{x, m_, y, heads_in, heads_out, sets_, rank_, dim_};
-  tape.Record([op] { op.Forward(); }, [op] { op.Backward(); });
+  const Work work = ProductWork(x->rows * heads_out, rank_, dim_, sizeof(T));
+  tape.Record(
+      {"geometry", work, BackwardWork(work)}, [op] { op.Forward(); }, [op] { op.Backward(); });
   return y;
 }
 

@@ -57,7 +57,9 @@ Node<T>* PrefixMean(Tape<T>& tape, const std::string& name, const HeadShape& sha
   op->v = v;
   op->out = tape.Activation(name, shape.tokens(), shape.heads * shape.value_dim);
   tape.Scratch(&op->sums, shape.batch * shape.value_heads * shape.value_dim);
-  tape.Record([op] { op->Forward(); }, [op] { op->Backward(); });
+  const Work work = StreamWork(1, v->size() + op->out->size(), sizeof(T));
+  tape.Record(
+      {"prefix_mean", work, work}, [op] { op->Forward(); }, [op] { op->Backward(); });
   return op->out;
 }
 template Node<float>* PrefixMean(Tape<float>&, const std::string&, const HeadShape&, Node<float>*);

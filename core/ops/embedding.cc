@@ -27,10 +27,12 @@ void EmbeddingBackward(const Node<T>& table, const std::int32_t* tokens, T scale
 template <class T>
 Node<T>* Embedding(Tape<T>& tape, Node<T>* table, const std::int32_t* const* tokens, Index count, T scale) {
   Node<T>* y = tape.Activation("embedding", count, table->cols);
-  tape.Record([=] { EmbeddingForward(*table, *tokens, scale, *y); },
-              [=] {
-                if (table->trainable) EmbeddingBackward(*table, *tokens, scale, *y);
-              });
+  tape.Record(
+      {"embedding", StreamWork(2, y->size(), sizeof(T)), StreamWork(3, y->size(), sizeof(T))},
+      [=] { EmbeddingForward(*table, *tokens, scale, *y); },
+      [=] {
+        if (table->trainable) EmbeddingBackward(*table, *tokens, scale, *y);
+      });
   return y;
 }
 template Node<float>* Embedding(Tape<float>&, Node<float>*, const std::int32_t* const*, Index, float);

@@ -57,7 +57,10 @@ void GatedBackward(const Node<T>& gate, const Node<T>& up, Gate act, const Node<
 template <class T>
 Node<T>* Gated(Tape<T>& tape, const std::string& name, Node<T>* gate, Node<T>* up, Gate act) {
   Node<T>* y = tape.Activation(name, gate->rows, gate->cols);
-  tape.Record([=] { GatedForward(*gate, *up, act, *y); }, [=] { GatedBackward(*gate, *up, act, *y); });
+  const Index size = y->size();
+  tape.Record(
+      {"gated", StreamWork(3, size, sizeof(T)), StreamWork(5, size, sizeof(T))},
+      [=] { GatedForward(*gate, *up, act, *y); }, [=] { GatedBackward(*gate, *up, act, *y); });
   return y;
 }
 template Node<float>* Gated(Tape<float>&, const std::string&, Node<float>*, Node<float>*, Gate);

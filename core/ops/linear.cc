@@ -30,8 +30,11 @@ void LinearBackward(const Node<T>& x, const Node<T>& w, const Node<T>* residual,
 template <class T>
 Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* weight, Node<T>* residual) {
   Node<T>* y = tape.Activation(name, x->rows, weight->rows);
-  tape.Record([=] { LinearForward(*x, *weight, residual, *y); },
-              [=] { LinearBackward(*x, *weight, residual, *y); });
+  Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
+  if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
+  tape.Record(
+      {"linear", work, BackwardWork(work)}, [=] { LinearForward(*x, *weight, residual, *y); },
+      [=] { LinearBackward(*x, *weight, residual, *y); });
   return y;
 }
 template Node<float>* Linear(Tape<float>&, const std::string&, Node<float>*, Node<float>*, Node<float>*);

@@ -70,7 +70,9 @@ Node<T>* RmsNorm(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* we
   op->offset = one_plus ? T(1) : T(0);
   tape.Scratch(&op->inverse, op->groups());
   tape.Scratch(&op->partial, kBlocks * weight->size());
-  tape.Record([op] { op->Forward(); }, [op] { op->Backward(); });
+  tape.Record(
+      {"rms_norm", StreamWork(2, x->size(), sizeof(T)), StreamWork(3, x->size(), sizeof(T))},
+      [op] { op->Forward(); }, [op] { op->Backward(); });
   return op->y;
 }
 template Node<float>* RmsNorm(Tape<float>&, const std::string&, Node<float>*, Node<float>*, float, bool);

@@ -61,8 +61,10 @@ Node<T>* Rope(Tape<T>& tape, const std::string& name, Node<T>* x, Index context,
   op->context = context;
   op->half = head_dim / 2;
   op->FillTables(base, static_cast<double>(scale));
-  tape.Record([op] { op->template Rotate<false>(op->x->value, op->y->value, T(1)); },
-              [op] { op->template Rotate<true>(op->y->grad, op->x->grad, T(-1)); });
+  tape.Record(
+      {"rope", StreamWork(2, x->size(), sizeof(T)), StreamWork(2, x->size(), sizeof(T))},
+      [op] { op->template Rotate<false>(op->x->value, op->y->value, T(1)); },
+      [op] { op->template Rotate<true>(op->y->grad, op->x->grad, T(-1)); });
   return op->y;
 }
 template Node<float>* Rope(Tape<float>&, const std::string&, Node<float>*, Index, Index, double, float);

@@ -1,6 +1,7 @@
 #include "core/tape/tape.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace dark {
@@ -8,6 +9,16 @@ namespace dark {
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #error "Divergence checks need NaN and infinity: do not build with -ffast-math or -ffinite-math-only."
 #endif
+
+namespace {
+
+void Timed(const std::function<void()>& action, double& seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
 
 template <class T>
 bool AllFinite(const T* values, Index count) {
@@ -28,8 +39,8 @@ Node<T>* Tape<T>::Activation(const std::string& name, Index rows, Index cols) {
 }
 
 template <class T>
-void Tape<T>::Record(Action forward, Action backward, Action prepare) {
-  operations_.push_back({std::move(forward), std::move(backward), std::move(prepare)});
+void Tape<T>::Record(const OpProfile& profile, Action forward, Action backward, Action prepare) {
+  operations_.push_back({profile, std::move(forward), std::move(backward), std::move(prepare)});
 }
 
 template <class T>
@@ -41,16 +52,30 @@ void Tape<T>::Allocate() {
 
 template <class T>
 void Tape<T>::Forward(bool prepare) {
-  for (const Operation& operation : operations_) {
+  for (Operation& operation : operations_) {
     if (prepare && operation.prepare) operation.prepare();
-    operation.forward();
+    Timed(operation.forward, operation.profile.forward_seconds);
   }
 }
 
 template <class T>
 void Tape<T>::Backward() {
   std::fill(grads_.data(), grads_.data() + grads_.size(), T(0));
-  for (auto it = operations_.rbegin(); it != operations_.rend(); ++it) it->backward();
+  for (auto it = operations_.rbegin(); it != operations_.rend(); ++it)
+    Timed(it->backward, it->profile.backward_seconds);
+}
+
+template <class T>
+std::vector<OpProfile> Tape<T>::Profile() const {
+  std::vector<OpProfile> profiles;
+  for (const Operation& operation : operations_) profiles.push_back(operation.profile);
+  return profiles;
+}
+
+template <class T>
+void Tape<T>::ClearTimes() {
+  for (Operation& operation : operations_)
+    operation.profile.forward_seconds = operation.profile.backward_seconds = 0;
 }
 
 template <class T>

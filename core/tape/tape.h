@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/tape/work.h"
 #include "core/tensor/arena.h"
 
 namespace dark {
@@ -40,10 +41,10 @@ class Tape {
   Node<T>* Activation(const std::string& name, Index rows, Index cols);
   /// Working memory of an op; `*where` is valid after Allocate().
   void Scratch(T** where, Index count) { scratch_.Plan(where, count); }
-  /// One op: `forward` writes its outputs' values, `backward` adds to its inputs' gradients. `prepare`, if
-  /// any, runs before `forward` in Forward(prepare = true) only: calibration reads its inputs layer by layer
-  /// there.
-  void Record(Action forward, Action backward, Action prepare = nullptr);
+  /// One op: what it is and must do (`kind`, forward and backward work), then its actions. `forward` writes
+  /// its outputs' values, `backward` adds to its inputs' gradients. `prepare`, if any, runs before `forward`
+  /// in Forward(prepare = true) only: calibration reads its inputs layer by layer there.
+  void Record(const OpProfile& profile, Action forward, Action backward, Action prepare = nullptr);
   void Allocate();
 
   void Forward(bool prepare = false);
@@ -52,10 +53,15 @@ class Tape {
 
   /// The first activation in forward order with a value that is not finite, or nullptr.
   const Node<T>* FirstNonFinite() const;
+  /// The ops in forward order with the time each has taken: two clock readings an op, too little to switch
+  /// off.
+  std::vector<OpProfile> Profile() const;
+  void ClearTimes();
   std::size_t bytes() const { return values_.Bytes() + grads_.Bytes() + scratch_.Bytes(); }
 
  private:
   struct Operation {
+    OpProfile profile;
     Action forward, backward, prepare;
   };
   std::deque<Node<T>> nodes_;

@@ -27,6 +27,7 @@ struct AttentionHarness {
     direction.resize(static_cast<std::size_t>(layer.out->size()));
     Stream(seed, "direction").Normals(std::span<T>(direction));
     tape.Record(
+        {"test", {}, {}},
         [this] {
           objective = 0;
           for (std::size_t i = 0; i < direction.size(); ++i)

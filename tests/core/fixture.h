@@ -46,6 +46,7 @@ struct OpHarness {
   void Objective(Node<double>* y, std::vector<double> direction) {
     dy = std::move(direction);
     tape.Record(
+        {"test", {}, {}},
         [this, y] {
           objective = 0;
           for (std::size_t i = 0; i < dy.size(); ++i) objective += dy[i] * y->value[i];
