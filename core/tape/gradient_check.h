@@ -20,7 +20,7 @@ struct GradientError {
 /// the nodes' present values, `backward` leaves its gradient in their `grad`. At most `samples` elements a
 /// node are probed, evenly spread. `floor` keeps tiny gradients from being compared to rounding noise.
 GradientError CheckGradients(const std::function<double()>& loss, const std::function<void()>& backward,
-                             const std::vector<Node<double>*>& nodes, Index samples = 40, double step = 1e-5,
+                             const std::vector<Node<double>*>& nodes, Index samples = 40, double step = 5e-4,
                              double floor = 1e-3);
 
 }  // namespace dark
