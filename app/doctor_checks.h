@@ -21,7 +21,7 @@ Finding CheckBuild();
 Finding CheckSimd();
 Finding CheckCores(const Cores& cores);
 Finding CheckMemory();
-/// One finding for every variable that is set and changes how threads or oneDNN behave; one when none is.
+/// One finding for every variable that is set and changes how threads behave; one when none is.
 std::vector<Finding> CheckThreadEnvironment(const Cores& cores);
 
 // The surroundings: app/doctor_surroundings.cc. `folder` is where runs will be written.

@@ -1,4 +1,3 @@
-#include <dnnl.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -76,18 +75,12 @@ constexpr Variable kVariables[] = {
     {"OMP_PLACES", "unset it: it can pin every run to the same CPUs, so the jobs of a sweep share them"},
     {"OMP_THREAD_LIMIT", "unset it: it can leave a run fewer threads than --threads asks for"},
     {"OMP_WAIT_POLICY", "unset it: 'active' makes waiting threads take time from the other jobs"},
-    {"ONEDNN_MAX_CPU_ISA", "unset it: matrix products may be slower, and round differently from other runs"},
-    {"DNNL_MAX_CPU_ISA", "unset it: matrix products may be slower, and round differently from other runs"},
-    {"ONEDNN_VERBOSE", "unset it: every matrix product prints a line"},
-    {"DNNL_VERBOSE", "unset it: every matrix product prints a line"},
 };
 
 }  // namespace
 
 Finding CheckBuild() {
-  const dnnl_version_t* dnnl = dnnl_version();
-  const std::string message = fmt::format("darkformer {}, compiler {}, oneDNN {}.{}.{}", DARKFORMER_VERSION,
-                                          __VERSION__, dnnl->major, dnnl->minor, dnnl->patch);
+  const std::string message = fmt::format("darkformer {}, compiler {}", DARKFORMER_VERSION, __VERSION__);
 #ifdef __OPTIMIZE__
   return {Level::kOk, "build", message, ""};
 #else

@@ -38,10 +38,12 @@ class Chunked final : public FeatureAttention<T> {
 
   // Units are value heads: key heads that share values add to dv in a fixed order.
   void Forward() const {
+    map_->Prepare();
     ForUnits([&](Index b, Index key_head) { ForwardKeyHead(b, key_head); });
   }
 
   void Backward() const {
+    map_->Prepare();
     const Index size = map_->partial_size();
     std::fill(partials_, partials_ + shape_.batch * shape_.key_heads * size, T(0));
     ForUnits([&](Index b, Index key_head) { BackwardKeyHead(b, key_head); });
@@ -314,7 +316,15 @@ std::shared_ptr<FeatureAttention<T>> FeatureAttention<T>::Record(Tape<T>& tape, 
                                                                  std::shared_ptr<FeatureMap<T>> map,
                                                                  Node<T>* q, Node<T>* k, Node<T>* v) {
   auto op = std::make_shared<Chunked<T>>(tape, name, shape, std::move(map), q, k, v);
-  tape.Record([op] { op->Forward(); }, [op] { op->Backward(); });
+  // The recurrence: features of queries and keys, S += φ(k)vᵀ, out = φ(q)S. Pairs within a chunk are our
+  // choice.
+  const Index m = op->map().features(), queries = shape.tokens() * shape.heads,
+              keys = shape.tokens() * shape.key_heads;
+  Work work = ProductWork(queries + keys, m, shape.dim, sizeof(T));
+  work += ProductWork(queries + keys, m, shape.value_dim, sizeof(T));
+  work.bytes = StreamWork(1, q->size() + k->size() + v->size() + op->out()->size(), sizeof(T)).bytes;
+  tape.Record(
+      {"feature_attention", work, BackwardWork(work)}, [op] { op->Forward(); }, [op] { op->Backward(); });
   return op;
 }
 template class FeatureAttention<float>;

@@ -19,6 +19,8 @@ class FeatureMap {
 
   /// m, features per head.
   virtual Index features() const = 0;
+  /// Called on one thread before each pass: takes note of parameters and draws as they are now.
+  virtual void Prepare() {}
   /// a[i][j] = log φ_j(x_i), norm term included;  x [rows × dim] → a [rows × m].
   virtual void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const = 0;
   /// dx += (∂a/∂x)ᵀ da, and adds the gradient of this head's parameters to `partial`.

@@ -53,11 +53,11 @@ template <class T>
 double KernelError(const AttentionLayer<T>& layer) {
   const HeadShape& s = layer.shape;
   const Index rows = std::min(kProbeRows, s.context);
-  T *exact = nullptr, *log_sum = nullptr, *scores = nullptr;
+  T *exact = nullptr, *log_sum = nullptr, *scratch = nullptr;
   Arena<T> memory;  // aligned, so that the error rounds alike in every process
   memory.Plan(&exact, rows * s.value_dim);
   memory.Plan(&log_sum, rows);
-  memory.Plan(&scores, kSoftmaxRows * rows);
+  memory.Plan(&scratch, SoftmaxScratch<T>(rows, s.dim));
   memory.Allocate();
   double error = 0, norm = 0;
   const auto view = [&](const Node<T>& node, Index h, Index dim) {
@@ -67,7 +67,7 @@ double KernelError(const AttentionLayer<T>& layer) {
     SoftmaxHead(rows, s.dim, s.value_dim, view(*layer.q, h, s.dim),
                 view(*layer.k, h / s.queries_per_key(), s.dim),
                 view(*layer.v, h * s.value_heads / s.heads, s.value_dim), HeadView<T>{exact, s.value_dim},
-                log_sum, scores);
+                log_sum, scratch);
     const auto target = MatrixMap<T>(exact, rows, s.value_dim).template cast<double>();
     const auto estimate =
         layer.out->Value().topRows(rows).middleCols(h * s.value_dim, s.value_dim).template cast<double>();
@@ -95,10 +95,11 @@ AttentionLayer<T> GeometryInputs(const AttentionContext<T>& c) {
   layer.geometry = std::make_shared<Geometry<T>>(c.parameters, c.name, c.options, c.shape.heads,
                                                  c.shape.value_heads, c.shape.dim);
   if (c.options.init == "whitening") {
-    c.tape.Record([] {}, [] {},
-                  [geometry = layer.geometry, q = layer.q, k = layer.k, input_scale] {
-                    geometry->Calibrate(*q, *k, input_scale);
-                  });
+    c.tape.Record(
+        {"calibration", {}, {}}, [] {}, [] {},
+        [geometry = layer.geometry, q = layer.q, k = layer.k, input_scale] {
+          geometry->Calibrate(*q, *k, input_scale);
+        });
   }
   layer.q = layer.geometry->MapQueries(c.tape, c.name + ".q_mapped", layer.q);
   layer.k = layer.geometry->MapKeys(c.tape, c.name + ".k_mapped", layer.k);

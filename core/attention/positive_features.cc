@@ -29,21 +29,27 @@ template <class T>
 class Positive final : public FeatureMap<T> {
  public:
   Positive(Parameters<T>& parameters, const DrawPlan& plan, bool learned) : plan_(plan) {
+    memory_.Plan(&packed_, plan.sets * PackedSize<T>(plan.m, plan.dim));
+    memory_.Allocate();
     if (learned) {
       weight_ = parameters.Add(plan.name + ".W", plan.sets * plan.m, plan.dim,
                                [plan](std::span<T> values, std::uint64_t) { plan.Fill(0, values); });
       return;
     }
     omega_.resize(static_cast<std::size_t>(plan.sets * plan.m * plan.dim));
-    plan.Fill(0, std::span<T>(omega_));
+    Redraw(0);
   }
 
   Index features() const override { return plan_.m; }
 
+  void Prepare() override {
+    for (Index set = 0; set < plan_.sets; ++set)
+      Pack(Op::kTranspose, Projection(set), plan_.dim, Packed(set));
+  }
+
   void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const override {
-    const Index m = plan_.m, dim = plan_.dim;
-    Gemm(Op::kNone, Op::kTranspose, rows, m, dim, T(1), x.data, x.stride, Projection(key_head), dim, T(0), a,
-         m);
+    const Index m = plan_.m;
+    Gemm(Op::kNone, rows, m, T(1), x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
     const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
     for (Index i = 0; i < rows; ++i) Row(a, i).array() -= T(0.5) * Input(x, i).squaredNorm() + half_log_m;
   }
@@ -52,7 +58,7 @@ class Positive final : public FeatureMap<T> {
   void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, HeadView<T> dx,
                 T* partial) const override {
     const Index m = plan_.m, dim = plan_.dim;
-    Gemm(Op::kNone, Op::kNone, rows, dim, m, T(1), da, m, Projection(key_head), dim, T(1), dx.data,
+    Gemm(Op::kNone, Op::kNone, rows, dim, m, T(1), da, m, Projection(Set(key_head)), dim, T(1), dx.data,
          dx.stride);
     for (Index i = 0; i < rows; ++i) {
       Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
@@ -72,14 +78,19 @@ class Positive final : public FeatureMap<T> {
   }
 
   void Redraw(Index count) override {
-    if (weight_ == nullptr) plan_.Fill(count, std::span<T>(omega_));
+    if (weight_ != nullptr) return;
+    plan_.Fill(count, std::span<T>(omega_));
+    Prepare();
   }
   std::span<T> omega() override { return omega_; }
 
  private:
   Index Set(Index key_head) const { return plan_.sets == 1 ? 0 : key_head; }
-  const T* Projection(Index key_head) const {
-    return (weight_ != nullptr ? weight_->value : omega_.data()) + Set(key_head) * plan_.m * plan_.dim;
+  const T* Projection(Index set) const {
+    return (weight_ != nullptr ? weight_->value : omega_.data()) + set * plan_.m * plan_.dim;
+  }
+  PackedB<T> Packed(Index set) const {
+    return {packed_ + set * PackedSize<T>(plan_.m, plan_.dim), plan_.m, plan_.dim};
   }
   auto Row(T* a, Index i) const {
     return Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>>(a + i * plan_.m, plan_.m);
@@ -91,6 +102,8 @@ class Positive final : public FeatureMap<T> {
   DrawPlan plan_;
   Node<T>* weight_ = nullptr;
   std::vector<T> omega_;
+  Arena<T> memory_;
+  T* packed_ = nullptr;  // [sets] projections in the kernel's order
 };
 
 }  // namespace

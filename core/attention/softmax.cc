@@ -13,21 +13,16 @@ namespace {
 template <class T>
 using RowMap = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
 
-// scores[i][s] = q_{begin+i}·k_s for s < end: one block of query rows against its whole prefix.
-template <class T>
-void Scores(Index begin, Index end, Index dim, HeadView<const T> q, HeadView<const T> k, T* scores) {
-  Gemm(Op::kNone, Op::kTranspose, end - begin, end, dim, T(1), q.row(begin), q.stride, k.data, k.stride, T(0),
-       scores, end);
-}
-
 template <class T>
 struct SoftmaxOp {
   HeadShape shape;
   Node<T>*q, *k, *v, *out;
   T* log_sum = nullptr;  // [batch × heads × context]
-  T* scratch = nullptr;  // per thread: scores and their gradients, 2 × kSoftmaxRows × context
+  T* scratch = nullptr;  // per thread: packed keys and values, scores and their gradients
 
-  Index ScratchSize() const { return 2 * kSoftmaxRows * shape.context; }
+  Index PackedKeys() const { return PackedSize<T>(shape.context, shape.dim); }
+  Index PackedValues() const { return PackedSize<T>(shape.context, shape.value_dim); }
+  Index ScratchSize() const { return PackedKeys() + PackedValues() + 2 * kSoftmaxRows * shape.context; }
   HeadView<T> Of(T* data, const Node<T>& node, Index b, Index h, Index dim) const {
     return Head(data, node.cols, shape.context, b, h, dim);
   }
@@ -63,13 +58,16 @@ struct SoftmaxOp {
     const auto dq = Of(q->grad, *q, b, h, dim), dk = Of(k->grad, *k, b, kh, dim),
                dv = Of(v->grad, *v, b, g, vd);
     const auto ov = Of(out->value, *out, b, h, vd), dout = Of(out->grad, *out, b, h, vd);
-    T* p = scratch + ThreadIndex() * ScratchSize();
+    const PackedB<T> keys{scratch + ThreadIndex() * ScratchSize(), shape.context, dim};
+    const PackedB<T> values{keys.data + PackedKeys(), shape.context, vd};
+    Pack(Op::kTranspose, static_cast<const T*>(kv.data), kv.stride, keys);
+    Pack(Op::kTranspose, static_cast<const T*>(vv.data), vv.stride, values);
+    T* p = values.data + PackedValues();
     T* ds = p + kSoftmaxRows * shape.context;
     for (Index begin = 0; begin < shape.context; begin += kSoftmaxRows) {
       const Index end = std::min(begin + kSoftmaxRows, shape.context), n = end - begin;
-      Scores(begin, end, dim, Const(qv), Const(kv), p);
-      Gemm(Op::kNone, Op::kTranspose, n, end, vd, T(1), dout.row(begin), dout.stride, vv.data, vv.stride,
-           T(0), ds, end);
+      Gemm(Op::kNone, n, end, T(1), qv.row(begin), qv.stride, keys, T(0), p, end);
+      Gemm(Op::kNone, n, end, T(1), dout.row(begin), dout.stride, values, T(0), ds, end);
       for (Index i = 0; i < n; ++i) {
         const Index t = begin + i;
         const T dot = RowMap<T>(dout.row(t), vd).matrix().dot(RowMap<T>(ov.row(t), vd).matrix());
@@ -92,23 +90,35 @@ struct SoftmaxOp {
 }  // namespace
 
 template <class T>
+Index SoftmaxScratch(Index rows, Index dim) {
+  return PackedSize<T>(rows, dim) + kSoftmaxRows * rows;
+}
+template Index SoftmaxScratch<float>(Index, Index);
+template Index SoftmaxScratch<double>(Index, Index);
+
+template <class T>
 void SoftmaxHead(Index rows, Index dim, Index value_dim, HeadView<const T> q, HeadView<const T> k,
-                 HeadView<const T> v, HeadView<T> out, T* log_sum, T* scores) {
+                 HeadView<const T> v, HeadView<T> out, T* log_sum, T* scratch) {
+  const PackedB<T> keys{scratch, rows, dim};
+  Pack(Op::kTranspose, k.data, k.stride, keys);
+  T* scores = scratch + PackedSize<T>(rows, dim);
+  T inverse[kSoftmaxRows];
   for (Index begin = 0; begin < rows; begin += kSoftmaxRows) {
     const Index end = std::min(begin + kSoftmaxRows, rows), n = end - begin;
-    Scores(begin, end, dim, q, k, scores);
+    Gemm(Op::kNone, n, end, T(1), q.row(begin), q.stride, keys, T(0), scores, end);
     for (Index i = 0; i < n; ++i) {
       RowMap<T> row(scores + i * end, end);
       const Index prefix = begin + i + 1;
       const T max = row.head(prefix).maxCoeff();
       row.head(prefix) = (row.head(prefix) - max).exp();
       const T sum = row.head(prefix).sum();
-      row.head(prefix) *= T(1) / sum;
       row.tail(end - prefix).setZero();
       log_sum[begin + i] = max + std::log(sum);
+      inverse[i] = T(1) / sum;
     }
     Gemm(Op::kNone, Op::kNone, n, value_dim, end, T(1), scores, end, v.data, v.stride, T(0), out.row(begin),
          out.stride);
+    for (Index i = 0; i < n; ++i) RowMap<T>(out.row(begin + i), value_dim) *= inverse[i];
   }
 }
 template void SoftmaxHead(Index, Index, Index, HeadView<const float>, HeadView<const float>,
@@ -127,7 +137,13 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
   op->out = tape.Activation(name, shape.tokens(), shape.heads * shape.value_dim);
   tape.Scratch(&op->log_sum, shape.tokens() * shape.heads);
   tape.Scratch(&op->scratch, op->ScratchSize() * ThreadCount());
-  tape.Record([op] { op->Forward(); }, [op] { op->Backward(); });
+  // Causal: query t meets t + 1 keys.
+  const double pairs = static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.context) *
+                       static_cast<double>(shape.context + 1) / 2;
+  const Work work{2 * pairs * static_cast<double>(shape.dim + shape.value_dim),
+                  StreamWork(1, q->size() + k->size() + v->size() + op->out->size(), sizeof(T)).bytes};
+  tape.Record(
+      {"softmax_attention", work, BackwardWork(work)}, [op] { op->Forward(); }, [op] { op->Backward(); });
   return op->out;
 }
 template Node<float>* SoftmaxAttention(Tape<float>&, const std::string&, const HeadShape&, Node<float>*,

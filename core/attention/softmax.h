@@ -15,10 +15,14 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
 /// Query rows that share one block of scores.
 inline constexpr Index kSoftmaxRows = 64;
 
+/// Elements of the working memory of SoftmaxHead for `rows` rows.
+template <class T>
+Index SoftmaxScratch(Index rows, Index dim);
+
 /// One head, forward: rows q [rows×dim], k, v [rows×value_dim] → out, and log_sum[t] = logsumexp_s q_t·k_s.
-/// `scores` holds kSoftmaxRows × rows. The reference of every random-feature probe.
+/// The reference of every random-feature probe.
 template <class T>
 void SoftmaxHead(Index rows, Index dim, Index value_dim, HeadView<const T> q, HeadView<const T> k,
-                 HeadView<const T> v, HeadView<T> out, T* log_sum, T* scores);
+                 HeadView<const T> v, HeadView<T> out, T* log_sum, T* scratch);
 
 }  // namespace dark

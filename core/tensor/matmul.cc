@@ -1,32 +1,126 @@
 #include "core/tensor/matmul.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 
-#include <dnnl.h>
+#include "core/tensor/arena.h"
+#include "core/tensor/gemm_kernel.h"
+#include "core/tensor/gemm_pack.h"
 #include "core/tensor/parallel.h"
 
 namespace dark {
 namespace {
 
-using StridedMap = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0,
-                              Eigen::OuterStride<>>;
+// Blocks that stay in a core's caches: a column panel of B (kDepth × kKernelCols) in the first level, a block
+// of A (kRowBlock × kDepth) in the second, a block of B (kDepth × kColBlock) in the last.
+constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = 2048;
+constexpr Index kFewRows = 4 * kKernelRows;  // up to this many rows, B is read where it stands
+constexpr Index kFewPanels = 6;              // up to this many column panels, A is read where it stands
 
-void MultiplyDouble(Op op_a, Op op_b, Index m, Index n, Index k, double alpha, const double* a, Index lda,
-                    const double* b, Index ldb, double* c, Index ldc) {
-  Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>, 0, Eigen::OuterStride<>>
-      out(c, m, n, Eigen::OuterStride<>(ldc));
-  const bool ta = op_a == Op::kTranspose, tb = op_b == Op::kTranspose;
-  const StridedMap left(a, ta ? k : m, ta ? m : k, Eigen::OuterStride<>(lda));
-  const StridedMap right(b, tb ? n : k, tb ? k : n, Eigen::OuterStride<>(ldb));
-  if (ta && tb) {
-    out.noalias() += alpha * left.transpose() * right.transpose();
-  } else if (ta) {
-    out.noalias() += alpha * left.transpose() * right;
-  } else if (tb) {
-    out.noalias() += alpha * left * right.transpose();
+/// A product with its operands as given.
+template <class T>
+struct Product {
+  Op op_a, op_b;
+  Index m, n, k;
+  T alpha;
+  const T* a;
+  Index lda;
+  const T* b;
+  Index ldb;
+  T beta;
+  T* c;
+  Index ldc;
+
+  const T* A(Index i, Index p) const { return op_a == Op::kTranspose ? a + p * lda + i : a + i * lda + p; }
+  const T* B(Index p, Index j) const { return op_b == Op::kTranspose ? b + j * ldb + p : b + p * ldb + j; }
+};
+
+/// Packing memory of one thread, taken at its first product.
+template <class T>
+struct PackMemory {
+  T *a = nullptr, *b = nullptr;
+  Arena<T> arena;
+  PackMemory() {
+    arena.Plan(&a, kRowBlock * kDepth);
+    arena.Plan(&b, kColBlock * kDepth);
+    arena.Allocate();
+  }
+};
+
+/// Rows [row, row + rows) and columns [col, col + cols) of C, products [from, from + depth).
+template <class T>
+struct Block {
+  Index row, rows, col, cols, from, depth;
+  T beta;
+  const T* b = nullptr;  ///< B[from][col], packed or in place
+  Index b_stride = 0, b_panel = 0;
+};
+
+template <class T, Layout kLayout>
+void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index a_stride, Index a_tile) {
+  for (Index j = 0; j < block.cols; j += kKernelCols<T>) {
+    const Index cols = std::min(kKernelCols<T>, block.cols - j);
+    const T* b = block.b + j / kKernelCols<T> * block.b_panel;
+    for (Index i = 0; i < block.rows; i += kKernelRows) {
+      KernelRowsTile<T, kLayout>(std::min(kKernelRows, block.rows - i), block.depth, x.alpha,
+                                 a + i / kKernelRows * a_tile, a_stride, b, block.b_stride, block.beta,
+                                 x.c + (block.row + i) * x.ldc + block.col + j, x.ldc, cols);
+    }
+  }
+}
+
+template <class T>
+void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& memory) {
+  const T* a = x.A(block.row, block.from);
+  if (block.cols > kFewPanels * kKernelCols<T>) {
+    PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, x.lda, memory.a);
+    MultiplyBlock<T, Layout::kPacked>(x, block, memory.a, 0, kKernelRows * block.depth);
+  } else if (x.op_a == Op::kNone) {
+    MultiplyBlock<T, Layout::kRows>(x, block, a, x.lda, kKernelRows * x.lda);
   } else {
-    out.noalias() += alpha * left * right;
+    MultiplyBlock<T, Layout::kColumns>(x, block, a, x.lda, kKernelRows);
+  }
+}
+
+/// The products of one pass: equal passes, so that how C rounds depends on k alone.
+Index PassDepth(Index k) {
+  const Index passes = (k + kDepth - 1) / kDepth;
+  return (k + passes - 1) / passes;
+}
+
+template <class T>
+Index PanelColumns(Index n) {
+  return (n + kKernelCols<T> - 1) / kKernelCols<T> * kKernelCols<T>;
+}
+
+/// `packed`, if any, is the right operand; else b is read where it stands or packed block by block.
+template <class T>
+void Multiply(const Product<T>& x, const PackedB<T>* packed) {
+  thread_local PackMemory<T> memory;
+  const Index depth = PassDepth(x.k);
+  const bool b_in_place =
+      x.op_b == Op::kNone && x.n % kKernelCols<T> == 0 && x.m <= (x.ldb == x.n ? kRowBlock : kFewRows);
+  for (Index col = 0; col < x.n; col += kColBlock) {
+    for (Index from = 0; from < x.k; from += depth) {
+      Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1)};
+      if (from == 0) block.beta = x.beta;
+      block.b_stride = kKernelCols<T>;
+      block.b_panel = kKernelCols<T> * block.depth;
+      if (packed != nullptr) {
+        block.b = packed->data + from * PanelColumns<T>(packed->n) + col * block.depth;
+      } else if (b_in_place) {
+        block.b = x.B(from, col);
+        block.b_stride = x.ldb;
+        block.b_panel = kKernelCols<T>;
+      } else {
+        PackPanels<T, kKernelCols<T>>(x.op_b == Op::kNone, block.cols, block.depth, x.B(from, col), x.ldb,
+                                      memory.b);
+        block.b = memory.b;
+      }
+      for (block.row = 0; block.row < x.m; block.row += kRowBlock) {
+        block.rows = std::min(kRowBlock, x.m - block.row);
+        MultiplyRows(x, block, memory);
+      }
+    }
   }
 }
 
@@ -44,30 +138,61 @@ void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
 
 }  // namespace
 
-template <>
-void Gemm<float>(Op op_a, Op op_b, Index m, Index n, Index k, float alpha, const float* a, Index lda,
-                 const float* b, Index ldb, float beta, float* c, Index ldc) {
+template <class T>
+void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
+          T beta, T* c, Index ldc) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
-  dnnl_sgemm(op_a == Op::kTranspose ? 'T' : 'N', op_b == Op::kTranspose ? 'T' : 'N', m, n, k, alpha, a, lda,
-             b, ldb, beta, c, ldc);
+  Multiply<T>({op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, nullptr);
 }
+template void Gemm(Op, Op, Index, Index, Index, float, const float*, Index, const float*, Index, float,
+                   float*, Index);
+template void Gemm(Op, Op, Index, Index, Index, double, const double*, Index, const double*, Index, double,
+                   double*, Index);
 
-template <>
-void Gemm<double>(Op op_a, Op op_b, Index m, Index n, Index k, double alpha, const double* a, Index lda,
-                  const double* b, Index ldb, double beta, double* c, Index ldc) {
-  ScaleRows(m, n, beta, c, ldc);
-  MultiplyDouble(op_a, op_b, m, n, k, alpha, a, lda, b, ldb, c, ldc);
+template <class T>
+Index PackedSize(Index n, Index k) {
+  return PanelColumns<T>(n) * k;
 }
+template Index PackedSize<float>(Index, Index);
+template Index PackedSize<double>(Index, Index);
+
+template <class T>
+void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
+  const Index depth = PassDepth(packed.k);
+  for (Index from = 0; from < packed.k; from += depth) {
+    PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, packed.n, std::min(depth, packed.k - from),
+                                  op_b == Op::kTranspose ? b + from : b + from * ldb, ldb,
+                                  packed.data + from * PanelColumns<T>(packed.n));
+  }
+}
+template void Pack(Op, const float*, Index, const PackedB<float>&);
+template void Pack(Op, const double*, Index, const PackedB<double>&);
+
+template <class T>
+void Gemm(Op op_a, Index m, Index n, T alpha, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
+          Index ldc) {
+  Multiply<T>({op_a, Op::kNone, m, n, b.k, alpha, a, lda, nullptr, 0, beta, c, ldc}, &b);
+}
+template void Gemm(Op, Index, Index, float, const float*, Index, const PackedB<float>&, float, float*, Index);
+template void Gemm(Op, Index, Index, double, const double*, Index, const PackedB<double>&, double, double*,
+                   Index);
 
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b,
                   Index ldb, T beta, T* c, Index ldc) {
-  // At most 256 rows keep the packed panels in cache; at least eighths give small matrices work for every
-  // core.
-  const Index tile = std::clamp<Index>((m / 8 + 15) / 16 * 16, 16, 256);
-  ParallelBlocks(m, tile, [&](Index begin, Index end, Index) {
-    const T* a_tile = op_a == Op::kTranspose ? a + begin : a + begin * lda;
-    Gemm(op_a, op_b, end - begin, n, k, alpha, a_tile, lda, b, ldb, beta, c + begin * ldc, ldc);
+  const bool by_rows = m >= n;
+  const Index unit = by_rows ? kKernelRows : kKernelCols<T>, length = by_rows ? m : n;
+  const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
+  ParallelFor(parts, [&](Index part) {
+    const Index begin = part * units / parts * unit;
+    const Index end = std::min(length, (part + 1) * units / parts * unit);
+    if (by_rows) {
+      Gemm(op_a, op_b, end - begin, n, k, alpha, op_a == Op::kTranspose ? a + begin : a + begin * lda, lda, b,
+           ldb, beta, c + begin * ldc, ldc);
+    } else {
+      Gemm(op_a, op_b, m, end - begin, k, alpha, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin,
+           ldb, beta, c + begin, ldc);
+    }
   });
 }
 template void ParallelGemm(Op, Op, Index, Index, Index, float, const float*, Index, const float*, Index,

@@ -7,14 +7,29 @@ namespace dark {
 enum class Op { kNone, kTranspose };
 
 /// C[m×n] = alpha · op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in
-/// elements. float goes to oneDNN, double to Eigen. Call it from inside ParallelFor when the team has more
-/// than one thread.
+/// elements. Each element of C is one chain of fused multiply-adds over k, cut into equal passes by k alone:
+/// its bits do not depend on the shape, the place or the neighbours of the tile in which it is computed.
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
           T beta, T* c, Index ldc);
 
-/// The same on the whole team, split into row tiles of C whose size depends on the shape alone, so that the
-/// result is bit-identical for any number of threads.
+/// A right operand op(B) [k×n] that many products share, in the order in which the kernel reads it. `data`
+/// holds PackedSize elements, aligned to a cache line.
+template <class T>
+struct PackedB {
+  T* data = nullptr;
+  Index n = 0, k = 0;
+};
+template <class T>
+Index PackedSize(Index n, Index k);
+template <class T>
+void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed);
+/// Gemm with the first n columns of a packed operand; the same bits.
+template <class T>
+void Gemm(Op op_a, Index m, Index n, T alpha, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
+          Index ldc);
+
+/// Gemm on the whole team, cut across the longer side of C into one part a thread.
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b,
                   Index ldb, T beta, T* c, Index ldc);

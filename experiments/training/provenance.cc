@@ -6,8 +6,6 @@
 #include <array>
 #include <fstream>
 
-#include <dnnl.h>
-
 namespace dark {
 namespace {
 
@@ -26,11 +24,7 @@ std::string HostName() {
 
 }  // namespace
 
-std::string BuildDescription() {
-  const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("g++ {} {}; oneDNN {}.{}.{}", __VERSION__, DARKFORMER_FLAGS, dnnl->major, dnnl->minor,
-                     dnnl->patch);
-}
+std::string BuildDescription() { return fmt::format("g++ {} {}", __VERSION__, DARKFORMER_FLAGS); }
 
 std::map<std::string, std::string> Provenance(const RunConfig& config, const Dataset& data, Index parameters,
                                               int threads) {

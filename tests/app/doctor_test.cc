@@ -56,9 +56,9 @@ TEST_CASE("doctor exits with 4 when runs cannot be written") {
 TEST_CASE("doctor names each variable that changes how runs behave, without failing") {
   const TemporaryFolder folder;
   const char* const variables[][2] = {
-      {"OMP_NUM_THREADS=100000", "threads"}, {"GOMP_CPU_AFFINITY=0", "threads"},
-      {"OMP_PLACES=cores", "threads"},       {"OMP_WAIT_POLICY=active", "threads"},
-      {"DNNL_MAX_CPU_ISA=SSE41", "threads"}, {"HDF5_USE_FILE_LOCKING=FALSE", "hdf5"},
+      {"OMP_NUM_THREADS=100000", "threads"},   {"GOMP_CPU_AFFINITY=0", "threads"},
+      {"OMP_PLACES=cores", "threads"},         {"OMP_WAIT_POLICY=active", "threads"},
+      {"HDF5_USE_FILE_LOCKING=FALSE", "hdf5"},
   };
   for (const auto& [setting, subject] : variables) {
     const ShellResult result = Doctor(setting, folder.path());

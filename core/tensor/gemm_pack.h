@@ -1,0 +1,60 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstring>
+
+#include "core/tensor/gemm_kernel.h"
+#include "core/tensor/matmul.h"
+
+namespace dark {
+
+/// out[p·stride + i] = x[i·ldx + p] for i < rows, p < depth: rows become columns. Blocks of a register's
+/// width are transposed in registers.
+template <class T>
+void PackTransposed(Index rows, Index depth, const T* x, Index ldx, T* out, Index stride) {
+  constexpr Index kWidth = kLanes<T>;
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  Index i = 0;
+  for (; i + kWidth <= rows; i += kWidth) {
+    Index p = 0;
+    for (; p + kWidth <= depth; p += kWidth) {
+      Eigen::internal::PacketBlock<Packet, kWidth> block;
+      for (Index r = 0; r < kWidth; ++r)
+        block.packet[r] = Eigen::internal::ploadu<Packet>(x + (i + r) * ldx + p);
+      Eigen::internal::ptranspose(block);
+      for (Index r = 0; r < kWidth; ++r)
+        Eigen::internal::pstoreu(out + (p + r) * stride + i, block.packet[r]);
+    }
+    for (; p < depth; ++p)
+      for (Index r = i; r < i + kWidth; ++r) out[p * stride + r] = x[r * ldx + p];
+  }
+  for (; i < rows; ++i)
+    for (Index p = 0; p < depth; ++p) out[p * stride + i] = x[i * ldx + p];
+}
+
+/// Panels of kWidth rows (or, for `transposed` x, columns) of x, k-major and filled up with zeros:
+/// out[panel][p][i]. For A the panel's width is kKernelRows, for B kKernelCols.
+template <class T, Index kWidth>
+void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, T* out) {
+  constexpr Index kGroup = 128 / kWidth * kWidth;  // columns read from a row at a time: whole cache lines
+  const Index whole = count / kWidth * kWidth;
+  if (whole < count) std::fill(out + whole * depth, out + (whole + kWidth) * depth, T(0));
+  if (!transposed) {
+    for (Index i = 0; i < count; i += kWidth)
+      PackTransposed(std::min(kWidth, count - i), depth, x + i * ldx, ldx, out + i * depth, kWidth);
+    return;
+  }
+  for (Index begin = 0; begin < count; begin += kGroup) {
+    const Index end = std::min(whole, begin + kGroup);
+    for (Index p = 0; p < depth; ++p) {
+      const T* row = x + p * ldx;
+      for (Index i = begin; i < end; i += kWidth)
+        std::memcpy(out + i * depth + p * kWidth, row + i, kWidth * sizeof(T));
+    }
+  }
+  for (Index p = 0; p < depth; ++p)
+    std::copy(x + p * ldx + whole, x + p * ldx + count, out + whole * depth + p * kWidth);
+}
+
+}  // namespace dark

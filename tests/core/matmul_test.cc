@@ -1,0 +1,114 @@
+#include "core/tensor/matmul.h"
+
+#include <Eigen/Core>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <vector>
+
+#include "core/random.h"
+#include "core/tensor/parallel.h"
+
+namespace dark {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+template <class T>
+std::vector<T> Random(Stream& stream, Index count) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& value : values) value = static_cast<T>(stream.Normal());
+  return values;
+}
+
+template <class T>
+Matrix Logical(const std::vector<T>& values, Index rows, Index cols, Index stride, bool transposed) {
+  Matrix out(rows, cols);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < cols; ++j)
+      out(i, j) =
+          static_cast<double>(values[static_cast<std::size_t>(transposed ? j * stride + i : i * stride + j)]);
+  return out;
+}
+
+struct Shape {
+  Index m, n, k;
+};
+
+/// Shapes around every border: register tile, row and column block, pass over k, few columns, and nothing.
+std::vector<Shape> Shapes() {
+  std::vector<Shape> shapes = {{1, 1, 1},      {6, 16, 8},    {7, 17, 3},    {5, 32, 64},
+                               {64, 64, 64},   {121, 40, 5},  {130, 96, 33}, {3, 2100, 20},
+                               {250, 112, 11}, {20, 24, 385}, {14, 97, 800}, {2, 3, 0}};
+  Stream stream(3, "shapes");
+  for (int i = 0; i < 20; ++i)
+    shapes.push_back({1 + static_cast<Index>(stream.Below(150)), 1 + static_cast<Index>(stream.Below(150)),
+                      1 + static_cast<Index>(stream.Below(500))});
+  return shapes;
+}
+
+template <class T>
+void CompareWithDouble(double tolerance) {
+  Stream stream(1, "matmul");
+  for (const Shape& s : Shapes()) {
+    for (const bool ta : {false, true}) {
+      for (const bool tb : {false, true}) {
+        const Index lda = (ta ? s.m : s.k) + 3, ldb = (tb ? s.k : s.n) + 5, ldc = s.n + 2;
+        const auto a = Random<T>(stream, (ta ? s.k : s.m) * lda + 1),
+                   b = Random<T>(stream, (tb ? s.n : s.k) * ldb + 1);
+        for (const T beta : {T(0), T(1), T(-0.5)}) {
+          auto c = Random<T>(stream, s.m * ldc);
+          if (beta == T(0)) c[0] = std::numeric_limits<T>::quiet_NaN();  // overwritten, not scaled
+          const std::vector<T> before = c;
+          Gemm(ta ? Op::kTranspose : Op::kNone, tb ? Op::kTranspose : Op::kNone, s.m, s.n, s.k, T(1.5),
+               a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
+          Matrix expected = 1.5 * Logical(a, s.m, s.k, lda, ta) * Logical(b, s.k, s.n, ldb, tb);
+          if (beta != T(0)) expected += static_cast<double>(beta) * Logical(before, s.m, s.n, ldc, false);
+          INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B") << " beta "
+                   << beta);
+          REQUIRE((Logical(c, s.m, s.n, ldc, false) - expected).cwiseAbs().maxCoeff() <=
+                  tolerance * std::sqrt(static_cast<double>(s.k + 1)));
+          for (Index i = 0; i < s.m; ++i)  // what stands between the rows stays
+            REQUIRE(std::memcmp(&c[static_cast<std::size_t>(i * ldc + s.n)],
+                                &before[static_cast<std::size_t>(i * ldc + s.n)], 2 * sizeof(T)) == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("products equal those in double, at every border of the blocks") {
+  CompareWithDouble<float>(2e-5);
+  CompareWithDouble<double>(2e-14);
+}
+
+TEST_CASE("how a product is cut does not change a bit of it") {
+  Stream stream(2, "cuts");
+  for (const Shape& s : {Shape{300, 70, 900}, Shape{64, 64, 64}, Shape{33, 400, 130}}) {
+    const auto a = Random<float>(stream, s.m * s.k), b = Random<float>(stream, s.n * s.k);
+    std::vector<float> whole(static_cast<std::size_t>(s.m * s.n)), parts = whole, team = whole;
+    const auto multiply = [&](Index row, Index rows, Index col, Index cols, std::vector<float>& c) {
+      Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, 1.0f, a.data() + row, s.m, b.data() + col * s.k,
+           s.k, 0.0f, c.data() + row * s.n + col, s.n);
+    };
+    multiply(0, s.m, 0, s.n, whole);
+    for (Index row = 0; row < s.m; row += 7)
+      for (Index col = 0; col < s.n; col += 13)
+        multiply(row, std::min<Index>(7, s.m - row), col, std::min<Index>(13, s.n - col), parts);
+    CHECK(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(float)) == 0);
+    std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k))), packed = whole;
+    const PackedB<float> right{memory.data(), s.n, s.k};
+    Pack(Op::kTranspose, b.data(), s.k, right);
+    Gemm(Op::kTranspose, s.m, s.n, 1.0f, a.data(), s.m, right, 0.0f, packed.data(), s.n);
+    CHECK(std::memcmp(whole.data(), packed.data(), whole.size() * sizeof(float)) == 0);
+    for (const int threads : {1, 2, 5}) {
+      omp_set_num_threads(threads);
+      ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, 1.0f, a.data(), s.m, b.data(), s.k, 0.0f,
+                   team.data(), s.n);
+      CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
+    }
+    omp_set_num_threads(2);
+  }
+}
+
+}  // namespace
+}  // namespace dark
