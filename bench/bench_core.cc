@@ -1,5 +1,5 @@
 // How fast the hot parts are, on one thread, beside the limit of the machine: the largest rate that a matrix
-// product of oneDNN reaches here. FLOP/s counts useful operations only, by the formula beside each benchmark.
+// product reaches here. FLOP/s counts useful operations only, by the formula beside each benchmark.
 #include <benchmark/benchmark.h>
 
 #include "core/model/model.h"
@@ -68,8 +68,7 @@ void ModelStep(benchmark::State& state, const std::string& variant) {
   model.SetBatch(tokens.data(), tokens.data());
   for (auto _ : state) {
     model.parameters().ClearGradients();
-    model.Forward();
-    model.Backward(1e-3);
+    model.ForwardBackward(1e-3);
   }
   const Index count = shape.batch * shape.context;
   CountTokens(state, count);

@@ -47,7 +47,8 @@ template <class T>
 struct LossPort {
   const std::int32_t* targets = nullptr;  ///< N ids, -1 = not counted
   T scale = 1;                            ///< gradient of the objective with respect to each token's loss
-  LossSums sums;                          ///< of the last Forward
+  bool training = false;  ///< a Backward follows each Forward: it takes the loss too, from the same logits
+  LossSums sums;          ///< of the last Forward, or when training of the last Backward
 };
 
 /// Output layer and cross-entropy by token blocks, so that the V-wide logits of a whole batch never exist:

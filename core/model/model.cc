@@ -94,9 +94,13 @@ LossSums Model<T>::Forward() {
 }
 
 template <class T>
-void Model<T>::Backward(double scale) {
+LossSums Model<T>::ForwardBackward(double scale) {
   port_.scale = static_cast<T>(scale);
+  port_.training = true;
+  tape_.Forward();
   tape_.Backward();
+  port_.training = false;
+  return port_.sums;
 }
 
 template <class T>

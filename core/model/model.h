@@ -30,15 +30,17 @@ class Model {
   const BatchShape& shape() const { return shape_; }
   Parameters<T>& parameters() { return parameters_; }
   const Tape<T>& tape() const { return tape_; }
+  /// Starts the ops' clocks anew (Tape::Profile).
+  void ClearTimes() { tape_.ClearTimes(); }
   const std::vector<AttentionLayer<T>>& layers() const { return layers_; }
 
   /// Inputs and targets [batch × context]; targets −1 are not counted. The pointers must live through
-  /// Forward/Backward.
+  /// both passes.
   void SetBatch(const std::int32_t* inputs, const std::int32_t* targets);
   /// Loss sums of the batch.
   LossSums Forward();
-  /// Adds the gradient of scale · Σ loss to the parameters' gradients.
-  void Backward(double scale);
+  /// The same, and adds the gradient of scale · Σ loss to the parameters' gradients.
+  LossSums ForwardBackward(double scale);
   /// One forward pass that also initialises what reads a calibration batch (whitening), layer by layer.
   void Calibrate();
   /// Draws every Ω anew; `count` numbers the draw.

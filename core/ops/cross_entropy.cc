@@ -16,28 +16,32 @@ struct CrossEntropyOp {
   LossPort<T>* port;
   Index block;           // tokens whose logits exist at a time
   T* logits = nullptr;   // [block × V]
-  T* log_sum = nullptr;  // [N] logsumexp of each row
   T* loss = nullptr;     // [N]
   T* correct = nullptr;  // [N] 0 or 1
 
   Index vocab() const { return w->rows; }
 
-  // z = capped x·Wᵀ for rows [begin, end)
-  void Logits(Index begin, Index end) const {
-    ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols, T(1), x->value + begin * x->cols,
-                 x->cols, w->value, w->cols, T(0), logits, vocab());
-  }
-
-  auto Row(Index n) const {
-    return Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>(logits + n * vocab(), vocab());
-  }
-
   void Forward() const {
-    for (Index begin = 0; begin < x->rows; begin += block) {
-      const Index end = std::min(begin + block, x->rows);
-      Logits(begin, end);
-      ParallelFor(end - begin, [&](Index i) { ForwardRow(begin + i, Row(i)); });
-    }
+    if (port->training) return;
+    ForBlocks([&](Index begin, Index end) { Rows<false>(begin, end); });
+  }
+
+  // dx += dz·W,  dW += dzᵀ·x,  with the logits that the loss was taken from
+  void Backward() const {
+    ForBlocks([&](Index begin, Index end) {
+      Rows<true>(begin, end);
+      ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), T(1), logits, vocab(), w->value,
+                   w->cols, T(1), x->grad + begin * x->cols, x->cols);
+      if (!w->trainable) return;
+      ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, T(1), logits, vocab(),
+                   x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols);
+    });
+  }
+
+ private:
+  template <class Body>
+  void ForBlocks(const Body& body) const {
+    for (Index begin = 0; begin < x->rows; begin += block) body(begin, std::min(begin + block, x->rows));
     port->sums = {};
     for (Index n = 0; n < x->rows; ++n) {
       if (port->targets[n] < 0) continue;
@@ -47,48 +51,45 @@ struct CrossEntropyOp {
     }
   }
 
+  // z = x·Wᵀ for rows [begin, end) and their losses; leaves dz in the logits' place if asked to.
+  template <bool kGradient>
+  void Rows(Index begin, Index end) const {
+    ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols, T(1), x->value + begin * x->cols,
+                 x->cols, w->value, w->cols, T(0), logits, vocab());
+    ParallelFor(end - begin, [&](Index i) {
+      Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> z(logits + i * vocab(), vocab());
+      const std::int32_t target = port->targets[begin + i];
+      if (target < 0) {
+        z.setZero();
+        return;
+      }
+      const T log_sum = Loss(begin + i, target, z);
+      if constexpr (kGradient) Gradient(target, log_sum, z);
+    });
+  }
+
+  // Caps z in place; returns logsumexp(z).
   template <class Z>
-  void ForwardRow(Index n, Z z) const {
+  T Loss(Index n, std::int32_t target, Z& z) const {
     if (cap > 0) z = cap * (z / cap).tanh();
     Index best = 0;
     const T max = z.maxCoeff(&best);
-    log_sum[n] = max + std::log((z - max).exp().sum());
-    const std::int32_t target = port->targets[n];
-    if (target < 0) return;
-    loss[n] = log_sum[n] - z[target];
+    const T log_sum = max + std::log((z - max).exp().sum());
+    loss[n] = log_sum - z[target];
     correct[n] = best == target ? T(1) : T(0);
+    return log_sum;
   }
 
-  // dz = (softmax(z) − onehot) · scale · (1 − (z/c)²);  dx += dz·W,  dW += dzᵀ·x
-  void Backward() const {
-    for (Index begin = 0; begin < x->rows; begin += block) {
-      const Index end = std::min(begin + block, x->rows);
-      Logits(begin, end);
-      ParallelFor(end - begin, [&](Index i) { BackwardRow(begin + i, Row(i)); });
-      ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), T(1), logits, vocab(), w->value,
-                   w->cols, T(1), x->grad + begin * x->cols, x->cols);
-      if (!w->trainable) continue;
-      ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, T(1), logits, vocab(),
-                   x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols);
-    }
-  }
-
+  // dz = (softmax(z) − onehot) · scale · (1 − (z/c)²), the last factor only with a cap
   template <class Z>
-  void BackwardRow(Index n, Z z) const {
-    const std::int32_t target = port->targets[n];
-    if (target < 0) {
-      z.setZero();
-      return;
-    }
+  void Gradient(std::int32_t target, T log_sum, Z& z) const {
+    const T slope = cap > 0 ? T(1) - (z[target] / cap) * (z[target] / cap) : T(1);
     if (cap > 0) {
-      z = (z / cap).tanh();
-      const T at_target = T(1) - z[target] * z[target];
-      z = (cap * z - log_sum[n]).exp() * port->scale * (T(1) - z.square());
-      z[target] -= port->scale * at_target;
+      z = (z - log_sum).exp() * port->scale * (T(1) - (z / cap).square());
     } else {
-      z = (z - log_sum[n]).exp() * port->scale;
-      z[target] -= port->scale;
+      z = (z - log_sum).exp() * port->scale;
     }
+    z[target] -= port->scale * slope;
   }
 };
 
@@ -101,11 +102,15 @@ void CrossEntropy(Tape<T>& tape, Node<T>* x, Node<T>* weight, T cap, LossPort<T>
   op->w = weight;
   op->cap = cap;
   op->port = port;
-  constexpr Index kLogitsBudget = 1 << 20;  // elements: fits the last-level cache
+  // A share of the last-level cache, and enough tokens for each pass over W and dW.
+  constexpr Index kLogitsBudget = 1 << 21;
   op->block = std::min(x->rows, std::max<Index>(64, kLogitsBudget / weight->rows));
   tape.Scratch(&op->logits, op->block * weight->rows);
-  for (T** where : {&op->log_sum, &op->loss, &op->correct}) tape.Scratch(where, x->rows);
-  tape.Record([op] { op->Forward(); }, [op] { op->Backward(); });
+  for (T** where : {&op->loss, &op->correct}) tape.Scratch(where, x->rows);
+  const Work logits = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
+  const Work operands{logits.flops, StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes};
+  tape.Record(
+      {"cross_entropy", operands, BackwardWork(operands)}, [op] { op->Forward(); }, [op] { op->Backward(); });
 }
 template void CrossEntropy(Tape<float>&, Node<float>*, Node<float>*, float, LossPort<float>*);
 template void CrossEntropy(Tape<double>&, Node<double>*, Node<double>*, double, LossPort<double>*);

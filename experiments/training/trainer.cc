@@ -67,9 +67,8 @@ double Trainer<T>::ForwardBackward(Index tokens) {
   double loss = 0;
   for (const Batch& batch : batches_) {
     model_.SetBatch(batch.inputs.data(), batch.targets.data());
-    loss += model_.Forward().loss * scale;
+    loss += model_.ForwardBackward(scale).loss * scale;
     if (!std::isfinite(loss)) return loss;
-    model_.Backward(scale);
   }
   return loss;
 }

@@ -82,7 +82,7 @@ TEST_CASE("Gemma and Llama decoders equal an independent implementation: loss, l
     const double scale = 1 / static_cast<double>(sums.tokens);
     CHECK(sums.loss * scale == Approx(f["loss"].get<double>()).epsilon(1e-10));
     model.parameters().ClearGradients();
-    model.Backward(scale);
+    CHECK(model.ForwardBackward(scale).loss == sums.loss);
     for (const Node<double>& node : model.parameters().nodes()) {
       INFO(name << " " << node.name);
       CHECK(testing::Distance(f["gradients"][node.name], node.grad) < 1e-9);
@@ -212,7 +212,7 @@ TEST_CASE("a random-feature model trains forward and backward at T = 32768") {
   Model<float> model(options, Variant("darkformer", 16), {1, 32768, 50}, 1);
   model.Allocate();
   CHECK(std::isfinite(Loss(model, tokens)));
-  model.Backward(1.0 / 32768);
+  model.ForwardBackward(1.0 / 32768);
   for (const Node<float>& node : model.parameters().nodes()) CHECK(AllFinite(node.grad, node.size()));
 }
 
@@ -222,10 +222,10 @@ TEST_CASE("a forward and backward pass of the whole model allocates nothing") {
   Model<float> model(Small(), Variant("darkformer", 16), {2, 40, 50}, 1);
   model.Allocate();
   Loss(model, tokens);
-  model.Backward(1);
+  model.ForwardBackward(1);
   const std::size_t allocations = testing::CountAllocations([&] {
+    model.ForwardBackward(1);
     model.Forward();
-    model.Backward(1);
   });
   CHECK(allocations == 0);
 }
