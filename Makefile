@@ -1,7 +1,7 @@
 # Entry points for people; CMake does the building and scripts/ hold what takes more than a line.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help quickstart test check check-tools check-format asan format tidy layers bench clean
+.PHONY: help quickstart test check check-tools check-format asan format tidy layers bench bench-peers clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -10,7 +10,7 @@ OUT ?= runs/quickstart
 export JOBS
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 quickstart:  ## install, build, train a small sweep on real text, write the report [TEXT=path] [OUT=dir]
 	@scripts/setup build run
@@ -51,6 +51,13 @@ bench:  ## build and run the benchmarks
 	@scripts/setup build bench
 	@scripts/build $(BUILD) all -DDARKFORMER_BENCH=ON
 	@for program in $(BUILD)/bench/bench_*; do "$$program" || exit; done
+
+bench-peers:  ## time steps beside PyTorch and two packages from PyPI; takes half an hour
+	@scripts/setup build run peers
+	@scripts/build $(BUILD) darkformer
+	@test -x $(BUILD)/peers/bin/python || python3 -m venv $(BUILD)/peers
+	@$(BUILD)/peers/bin/pip install --quiet --requirement bench/peers/requirements.txt
+	@$(BUILD)/peers/bin/python bench/peers/compare.py $(BUILD)/darkformer --out $(BUILD)/peers.md
 
 clean:  ## remove what was built; runs stay
 	rm -rf $(BUILD)

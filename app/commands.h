@@ -15,5 +15,6 @@ void AddKeys(CLI::App& app, int& exit_code);
 void AddData(CLI::App& app, int& exit_code);
 void AddGenerate(CLI::App& app, int& exit_code);
 void AddDoctor(CLI::App& app, int& exit_code);
+void AddBench(CLI::App& app, int& exit_code);
 
 }  // namespace dark

@@ -34,7 +34,7 @@ int Run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a write error like a full disk, not a kill
   int exit_code = 0;
   for (const auto add : {dark::AddTrain, dark::AddSweep, dark::AddReport, dark::AddInspect, dark::AddRepair,
-                         dark::AddKeys, dark::AddData, dark::AddGenerate, dark::AddDoctor})
+                         dark::AddKeys, dark::AddData, dark::AddGenerate, dark::AddDoctor, dark::AddBench})
     add(app, exit_code);
   RequireKnownCommand(app, argc, argv);
   try {

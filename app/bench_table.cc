@@ -1,0 +1,109 @@
+#include "app/bench_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dark {
+namespace {
+
+double Peak(const StepCase& step, const MachineLimits& machine) {
+  return step.precision == "fp64" ? machine.flops_fp64 : machine.flops_fp32;
+}
+
+struct Bound {
+  double seconds;
+  const char* name;
+};
+
+Bound BoundOf(const Work& work, double peak, const MachineLimits& machine) {
+  const double compute = work.flops / peak, memory = work.bytes / machine.bandwidth;
+  return compute >= memory ? Bound{compute, "compute"} : Bound{memory, "bandwidth"};
+}
+
+std::string FeaturesText(const StepCase& step) {
+  for (const VariantInfo& info : AttentionVariants()) {
+    AttentionOptions options;
+    if (info.name != step.attention.variant) continue;
+    for (const Setting& setting : info.bind(options))
+      if (setting.name == "m") return std::to_string(step.attention.m);
+  }
+  return "-";
+}
+
+}  // namespace
+
+std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>& limits) {
+  std::string text;
+  for (const auto& [threads, machine] : limits)
+    text += fmt::format(
+        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32, {:.1f} fp64; memory {:.1f} GB/s\n", threads,
+        threads == 1 ? "" : "s", machine.flops_fp32 / 1e9, machine.flops_fp64 / 1e9, machine.bandwidth / 1e9);
+  const ModelOptions& m = step.model;
+  text += fmt::format("model: width {}, {} layers, {} heads of {} ({} for keys), ff {}, vocabulary {}\n",
+                      m.width, m.layers, m.heads, m.head_dim, m.kv_heads, m.ff, step.vocab);
+  text +=
+      "useful FLOPs: 2·m·n·k for each matrix product, two more in the backward pass; attention counts causal "
+      "pairs\n"
+      "  (exact: 2·(d + d)·T(T+1)/2 a head) or the recurrence (features: 2·m·(d + d) a query and a key). "
+      "Products\n"
+      "  taken twice and elementwise arithmetic count nothing. The step is forward, backward and AdamW.\n\n";
+  return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>9}\n", "variant", "T",
+                            "m", "precision", "threads", "ms a step", "± %", "tokens/s", "GFLOP/s", "% peak",
+                            "RSS MB");
+}
+
+std::string BenchLine(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
+  const auto [low, high] = std::minmax_element(timing.seconds.begin(), timing.seconds.end());
+  const double median = timing.Median(), rate = timing.flops / median;
+  return fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11.1f}{:>9.1f}{:>11.0f}{:>9.1f}{:>7.1f}{:>9.0f}\n",
+                     step.attention.variant, step.context, FeaturesText(step), step.precision, step.threads,
+                     1e3 * median, 50 * (*high - *low) / median,
+                     static_cast<double>(step.batch * step.context) / median, rate / 1e9,
+                     100 * rate / Peak(step, machine), timing.peak_memory / 1e6);
+}
+
+std::string OpTable(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
+  std::string text = fmt::format("{}, T {}, m {}, {}, {} thread{}\n  {:<20}{:>12}{:>13}{:>9}{:>11}{:>12}\n",
+                                 step.attention.variant, step.context, FeaturesText(step), step.precision,
+                                 step.threads, step.threads == 1 ? "" : "s", "op", "forward ms",
+                                 "backward ms", "% step", "limit", "% of limit");
+  const double median = timing.Median();
+  for (const OpProfile& op : timing.ops) {
+    const double seconds = op.forward_seconds + op.backward_seconds;
+    if (seconds == 0) continue;
+    const Bound bound = BoundOf(op.forward_work + op.backward_work, Peak(step, machine), machine);
+    text += fmt::format("  {:<20}{:>12.2f}{:>13.2f}{:>9.1f}{:>11}{:>12.0f}\n", op.kind,
+                        1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 100 * seconds / median,
+                        bound.name, 100 * bound.seconds / seconds);
+  }
+  return text + "\n";
+}
+
+std::string BenchCsvHeader() {
+  return "variant,context,m,precision,threads,batch,op,forward_ms,backward_ms,ms,tokens_per_s,flops,bytes,"
+         "percent_of_peak,limit,percent_of_limit,peak_rss_bytes\n";
+}
+
+std::string BenchCsv(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
+  const double median = timing.Median(), peak = Peak(step, machine);
+  const std::string m = FeaturesText(step);
+  const std::string key = fmt::format("{},{},{},{},{},{}", step.attention.variant, step.context,
+                                      m == "-" ? "" : m, step.precision, step.threads, step.batch);
+  std::string text = fmt::format("{},step,,,{:.4f},{:.1f},{:.0f},,{:.2f},,,{:.0f}\n", key, 1e3 * median,
+                                 static_cast<double>(step.batch * step.context) / median, timing.flops,
+                                 100 * timing.flops / median / peak, timing.peak_memory);
+  for (const OpProfile& op : timing.ops) {
+    const double seconds = op.forward_seconds + op.backward_seconds;
+    if (seconds == 0) continue;
+    const Work work = op.forward_work + op.backward_work;
+    const Bound bound = BoundOf(work, peak, machine);
+    text +=
+        fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},\n", key, op.kind,
+                    1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 1e3 * seconds, work.flops,
+                    work.bytes, 100 * work.flops / seconds / peak, bound.name, 100 * bound.seconds / seconds);
+  }
+  return text;
+}
+
+}  // namespace dark

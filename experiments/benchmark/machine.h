@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/setting.h"
+
+namespace dark {
+
+/// What this machine can do at most with a number of threads, measured now, by loops of our own that do
+/// nothing else. The limits that a training step is held against.
+struct MachineLimits {
+  double flops_fp32;  ///< fused multiply-adds of float in registers, two operations each, per second
+  double flops_fp64;
+  double bandwidth;  ///< bytes per second of a[i] = b[i] + s·c[i] on arrays far larger than the caches
+};
+
+/// Takes about a second. The best of several tries, because other work on the machine only takes away.
+MachineLimits MeasureMachine(int threads);
+
+/// Largest resident memory of the process in bytes since the last ResetPeakMemory (or its start, where the
+/// system does not let it be reset).
+double PeakMemory();
+void ResetPeakMemory();
+
+}  // namespace dark

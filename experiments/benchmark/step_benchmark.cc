@@ -1,0 +1,124 @@
+#include "experiments/benchmark/step_benchmark.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "core/model/model.h"
+#include "core/optim/adamw.h"
+#include "core/random.h"
+#include "experiments/benchmark/machine.h"
+
+namespace dark {
+namespace {
+
+constexpr std::size_t kFewestSteps = 3;
+const OptimOptions kOptim;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<std::int32_t> RandomTokens(const StepCase& step, const std::string& stream_name) {
+  Stream stream(1, stream_name);
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(step.batch * step.context));
+  for (std::int32_t& token : tokens)
+    token = static_cast<std::int32_t>(stream.Below(static_cast<std::uint64_t>(step.vocab)));
+  return tokens;
+}
+
+/// The ops of one kind together, as the mean of `steps` steps.
+std::vector<OpProfile> ByKind(const std::vector<OpProfile>& ops, double steps) {
+  std::map<std::string, OpProfile> kinds;
+  for (const OpProfile& op : ops) {
+    OpProfile& kind = kinds.try_emplace(op.kind, OpProfile{op.kind, {}, {}}).first->second;
+    kind.forward_work += op.forward_work;
+    kind.backward_work += op.backward_work;
+    kind.forward_seconds += op.forward_seconds / steps;
+    kind.backward_seconds += op.backward_seconds / steps;
+  }
+  std::vector<OpProfile> sorted;
+  for (const auto& [name, kind] : kinds) sorted.push_back(kind);
+  std::sort(sorted.begin(), sorted.end(), [](const OpProfile& a, const OpProfile& b) {
+    return a.forward_seconds + a.backward_seconds > b.forward_seconds + b.backward_seconds;
+  });
+  return sorted;
+}
+
+/// A model with its optimiser and one batch.
+template <class T>
+class Bench {
+ public:
+  explicit Bench(const StepCase& step)
+      : model_(step.model, step.attention, {step.batch, step.context, step.vocab}, 1),
+        optimizer_(kOptim, model_.parameters()),
+        inputs_(RandomTokens(step, "inputs")),
+        targets_(RandomTokens(step, "targets")) {
+    model_.Allocate();
+    model_.SetBatch(inputs_.data(), targets_.data());
+  }
+
+  void Step() {
+    model_.parameters().ClearGradients();
+    model_.ForwardBackward(1.0 / static_cast<double>(inputs_.size()));
+    const double start = Now();
+    optimizer_.Step(1e-4);
+    optimizer_seconds_ += Now() - start;
+  }
+
+  void ClearTimes() {
+    model_.ClearTimes();
+    optimizer_seconds_ = 0;
+  }
+
+  StepTiming Run(double min_seconds) {
+    Step();
+    ClearTimes();
+    StepTiming timing;
+    const double start = Now();
+    while (timing.seconds.size() < kFewestSteps || Now() - start < min_seconds) {
+      const double begin = Now();
+      Step();
+      timing.seconds.push_back(Now() - begin);
+    }
+    Describe(timing);
+    return timing;
+  }
+
+ private:
+  // AdamW reads p, g, m, v and writes p, m, v; the norm reads g, and clearing writes it.
+  void Describe(StepTiming& timing) {
+    timing.parameters = static_cast<double>(model_.parameters().count());
+    std::vector<OpProfile> ops = model_.tape().Profile();
+    for (const OpProfile& op : ops) timing.flops += op.forward_work.flops + op.backward_work.flops;
+    ops.push_back(
+        {"adamw", {}, StreamWork(9, model_.parameters().count(), sizeof(T)), 0, optimizer_seconds_});
+    timing.ops = ByKind(ops, static_cast<double>(timing.seconds.size()));
+  }
+
+  Model<T> model_;
+  AdamW<T> optimizer_;
+  std::vector<std::int32_t> inputs_, targets_;
+  double optimizer_seconds_ = 0;
+};
+
+}  // namespace
+
+double StepTiming::Median() const {
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+StepTiming TimeStep(const StepCase& step, double min_seconds) {
+  omp_set_num_threads(step.threads);
+  ResetPeakMemory();
+  StepTiming timing =
+      step.precision == "fp64" ? Bench<double>(step).Run(min_seconds) : Bench<float>(step).Run(min_seconds);
+  timing.peak_memory = PeakMemory();
+  return timing;
+}
+
+}  // namespace dark

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/attention/options.h"
+#include "core/model/options.h"
+#include "core/tape/work.h"
+
+namespace dark {
+
+/// One training step to be timed: forward, backward and optimiser on random tokens, as a run does it.
+struct StepCase {
+  ModelOptions model;
+  AttentionOptions attention;
+  Index batch = 1;
+  Index context = 1;
+  Index vocab = 256;
+  std::string precision = "fp32";
+  int threads = 1;
+};
+
+struct StepTiming {
+  std::vector<double> seconds;  ///< of each timed step
+  double flops = 0;  ///< useful operations of a step (Work::flops of every op, forward and backward)
+  double parameters = 0;
+  double peak_memory = 0;      ///< resident bytes of the process while it ran
+  std::vector<OpProfile> ops;  ///< by kind, times and work of one step; slowest first
+
+  double Median() const;
+};
+
+/// Builds the model and times steps until at least `min_seconds` have passed and three are done. The first
+/// step is not counted.
+StepTiming TimeStep(const StepCase& step, double min_seconds);
+
+}  // namespace dark

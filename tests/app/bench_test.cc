@@ -1,0 +1,76 @@
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <vector>
+
+#include "tests/app/shell.h"
+
+namespace dark {
+namespace {
+
+using Catch::Contains;
+
+ShellResult Bench(const std::string& options) {
+  return RunShell(
+      std::string(DARKFORMER) +
+      " bench --set model.layers=1 --set model.width=32 --set model.heads=2 --set model.head_dim=16 "
+      "--set model.ff=64 --vocab 64 --tokens 128 --seconds 0 " +
+      options);
+}
+
+std::vector<std::vector<std::string>> Rows(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    rows.emplace_back();
+    std::istringstream cells(line + ",");
+    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+TEST_CASE("bench prints the machine's limits, a line a case and where the time goes") {
+  const ShellResult result =
+      Bench("--variants exact,darkformer --contexts 32,64 --features 8,16 --threads 1");
+  INFO(result.output);
+  CHECK(result.code == 0);
+  for (const char* part :
+       {"FMA peak", "GB/s", "useful FLOPs", "% peak", "darkformer, T 64, m 16, fp32, 1 thread",
+        "feature_attention", "softmax_attention", "adamw", "% of limit"})
+    CHECK_THAT(result.output, Contains(part));
+  CHECK_THAT(result.output, !Contains("nan") && !Contains("inf "));
+}
+
+TEST_CASE("bench counts the operations that its formula says") {
+  const ShellResult result =
+      Bench("--csv --variants exact,performer --contexts 64 --features 8 --precisions fp64");
+  const auto rows = Rows(result.output);
+  INFO(result.output);
+  REQUIRE(rows.size() > 10);
+  const auto flops = [&](const std::string& variant, const std::string& op) {
+    for (const auto& row : rows)
+      if (row[0] == variant && row[6] == op) return std::stod(row[11]);
+    return -1.0;
+  };
+  const double tokens = 128, pairs = 2 * 2 * 64 * 65 / 2;  // 2 sequences, 2 heads
+  const double linear =
+      3 * 2 * tokens * 32 * (4 * 32 + 3 * 64.0);  // q, k, v, o and gate, up, down; three passes
+  CHECK(flops("exact", "linear") == linear);
+  CHECK(flops("exact", "cross_entropy") == 3 * 2 * tokens * 32 * 64);
+  CHECK(flops("exact", "softmax_attention") == 3 * 2 * pairs * (16 + 16));
+  CHECK(flops("performer", "feature_attention") == 3 * 2 * tokens * 2 * 2 * 8 * (16 + 16.0));
+  CHECK(flops("exact", "step") ==
+        linear + flops("exact", "cross_entropy") + flops("exact", "softmax_attention"));
+  for (const auto& row : rows) CHECK(row.size() == rows[0].size());
+}
+
+TEST_CASE("bench refuses what it does not know before it times anything") {
+  const ShellResult variant = Bench("--variants exact,performr");
+  CHECK(variant.code == 2);
+  CHECK_THAT(variant.output, Contains("performer") && !Contains("FMA peak"));
+  CHECK(Bench("--contexts 0").code == 2);
+  CHECK(Bench("--precisions fp16").code == 2);
+  CHECK(Bench("--set model.widht=64").code == 2);
+}
+
+}  // namespace
+}  // namespace dark
