@@ -155,12 +155,12 @@ void Chunked<T>::ForwardQueries(Index b, Index h, Index key_head, Index begin, I
   const auto values = ValueHead(v_->value, b, key_head), out = OutHead(out_->value, b, h);
   const Index vd = shape_.value_dim;
   ScaledFeatures<T>(*map_, key_head, rows, From(QueryHead(q_->value, b, h), begin), w.phi_q, nullptr);
-  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, T(1), w.phi_q, m_, phi_k, m_, T(0), w.scores, rows);
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, w.phi_q, m_, phi_k, m_, T(0), w.scores, rows);
   MatrixMap<T>(w.scores, rows, rows).array() *= MatrixMap<T>(w.weights, rows, rows).array();
   for (Index i = 0; i < rows; ++i) MatrixMap<T>(w.phi_q, rows, m_).row(i) *= w.carry[i];
-  Gemm(Op::kNone, Op::kNone, rows, vd, rows, T(1), w.scores, rows, values.row(begin), values.stride, T(0),
+  Gemm(Op::kNone, Op::kNone, rows, vd, rows, w.scores, rows, values.row(begin), values.stride, T(0),
        out.row(begin), out.stride);
-  Gemm(Op::kNone, Op::kNone, rows, vd, m_, T(1), w.phi_q, m_, state.s, vd, T(1), out.row(begin), out.stride);
+  Gemm(Op::kNone, Op::kNone, rows, vd, m_, w.phi_q, m_, state.s, vd, T(1), out.row(begin), out.stride);
   for (Index i = 0; i < rows; ++i) {
     const T sum =
         MatrixMap<T>(w.scores, rows, rows).row(i).sum() + MatrixMap<T>(w.phi_q, rows, m_).row(i) * state.Z();
@@ -184,7 +184,7 @@ void Chunked<T>::AddToState(Index b, Index key_head, Index begin, Index rows, co
   MatrixMap<T> scaled(w.dphi_q, rows, m_);  // free at this point in both passes
   for (Index i = 0; i < rows; ++i)
     scaled.row(i) = factor[i] * Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(phi_k + i * m_, m_);
-  Gemm(Op::kTranspose, Op::kNone, m_, shape_.value_dim, rows, T(1), scaled.data(), m_, values.row(begin),
+  Gemm(Op::kTranspose, Op::kNone, m_, shape_.value_dim, rows, scaled.data(), m_, values.row(begin),
        values.stride, w.carry[rows - 1], state.s, shape_.value_dim);
   state.Z() = w.carry[rows - 1] * state.Z() + scaled.colwise().sum().transpose();
   state.scale = running;
@@ -241,18 +241,18 @@ void Chunked<T>::BackwardQueries(Index b, Index i, Index h, Index key_head, Inde
   const Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> dden(w.dden + at, rows);
 
   ScaledFeatures<T>(*map_, key_head, rows, From(QueryHead(q_->value, b, h), begin), phi_q, nullptr);
-  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, T(1), phi_q, m_, phi_k, m_, T(0), w.scores, rows);
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, phi_q, m_, phi_k, m_, T(0), w.scores, rows);
   scores.array() *= weights.array();
-  Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, T(1), dnum, vd, values.row(begin), values.stride, T(0),
-       w.dscores, rows);
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, dnum, vd, values.row(begin), values.stride, T(0), w.dscores,
+       rows);
   dscores.array() = (dscores.colwise() + dden).array() * weights.array();
 
-  Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, T(1), dnum, vd, state.s, vd, T(0), w.dphi_q, m_);
+  Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, dnum, vd, state.s, vd, T(0), w.dphi_q, m_);
   for (Index r = 0; r < rows; ++r) dphi.row(r) = w.carry[r] * (dphi.row(r) + dden[r] * state.Z().transpose());
-  Gemm(Op::kNone, Op::kNone, rows, m_, rows, T(1), w.dscores, rows, phi_k, m_, T(1), w.dphi_q, m_);
-  Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, T(1), w.dscores, rows, phi_q, m_, T(1),
-       w.dphi_k + begin * m_, m_);
-  Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, T(1), w.scores, rows, dnum, vd, T(1), dvalues.row(begin),
+  Gemm(Op::kNone, Op::kNone, rows, m_, rows, w.dscores, rows, phi_k, m_, T(1), w.dphi_q, m_);
+  Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, w.dscores, rows, phi_q, m_, T(1), w.dphi_k + begin * m_,
+       m_);
+  Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, w.scores, rows, dnum, vd, T(1), dvalues.row(begin),
        dvalues.stride);
 
   dphi.array() *= MatrixMap<T>(phi_q, rows, m_).array();  // a = log φ: da = dφ·φ
@@ -278,15 +278,15 @@ void Chunked<T>::BackwardKeys(Index b, Index key_head, const Scratch& w) const {
     MatrixMap<T> through(w.dphi_q, rows, m_);
     const T first = w.running[begin];
     if (begin + rows < context) {
-      Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, T(1), values.row(begin), values.stride, later.s, vd, T(0),
+      Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, values.row(begin), values.stride, later.s, vd, T(0),
            through.data(), m_);
       for (Index j = 0; j < rows; ++j) {
         const T factor = std::exp(w.key_scale[begin + j] - later.scale);
         dphi.row(j) += factor * (through.row(j) + later.Z().transpose());
         through.row(j) = factor * phi_k.row(j);
       }
-      Gemm(Op::kNone, Op::kNone, rows, vd, m_, T(1), through.data(), m_, later.s, vd, T(1),
-           dvalues.row(begin), dvalues.stride);
+      Gemm(Op::kNone, Op::kNone, rows, vd, m_, through.data(), m_, later.s, vd, T(1), dvalues.row(begin),
+           dvalues.stride);
       const T factor = std::exp(first - later.scale);
       later.S() *= factor;
       later.Z() *= factor;
@@ -296,8 +296,8 @@ void Chunked<T>::BackwardKeys(Index b, Index key_head, const Scratch& w) const {
       for (Index r = 0; r < rows; ++r)
         through.row(r) =
             std::exp(first - w.running[begin + r]) * MatrixMap<T>(w.phi_q + at * m_, rows, m_).row(r);
-      Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, T(1), through.data(), m_, w.dnum + at * vd, vd, T(1),
-           later.s, vd);
+      Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, through.data(), m_, w.dnum + at * vd, vd, T(1), later.s,
+           vd);
       later.Z().noalias() +=
           through.transpose() * Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(w.dden + at, rows);
     });

@@ -49,7 +49,7 @@ class Positive final : public FeatureMap<T> {
 
   void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const override {
     const Index m = plan_.m;
-    Gemm(Op::kNone, rows, m, T(1), x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
+    Gemm(Op::kNone, rows, m, x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
     const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
     for (Index i = 0; i < rows; ++i) Row(a, i).array() -= T(0.5) * Input(x, i).squaredNorm() + half_log_m;
   }
@@ -58,14 +58,13 @@ class Positive final : public FeatureMap<T> {
   void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, HeadView<T> dx,
                 T* partial) const override {
     const Index m = plan_.m, dim = plan_.dim;
-    Gemm(Op::kNone, Op::kNone, rows, dim, m, T(1), da, m, Projection(Set(key_head)), dim, T(1), dx.data,
-         dx.stride);
+    Gemm(Op::kNone, Op::kNone, rows, dim, m, da, m, Projection(Set(key_head)), dim, T(1), dx.data, dx.stride);
     for (Index i = 0; i < rows; ++i) {
       Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
       out -= Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(da + i * m, m).sum() * Input(x, i);
     }
     if (weight_ != nullptr)
-      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, T(1), da, m, x.data, x.stride, T(1), partial, dim);
+      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, da, m, x.data, x.stride, T(1), partial, dim);
   }
 
   Index partial_size() const override { return weight_ != nullptr ? plan_.m * plan_.dim : 0; }

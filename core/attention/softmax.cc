@@ -66,8 +66,8 @@ struct SoftmaxOp {
     T* ds = p + kSoftmaxRows * shape.context;
     for (Index begin = 0; begin < shape.context; begin += kSoftmaxRows) {
       const Index end = std::min(begin + kSoftmaxRows, shape.context), n = end - begin;
-      Gemm(Op::kNone, n, end, T(1), qv.row(begin), qv.stride, keys, T(0), p, end);
-      Gemm(Op::kNone, n, end, T(1), dout.row(begin), dout.stride, values, T(0), ds, end);
+      Gemm(Op::kNone, n, end, qv.row(begin), qv.stride, keys, T(0), p, end);
+      Gemm(Op::kNone, n, end, dout.row(begin), dout.stride, values, T(0), ds, end);
       for (Index i = 0; i < n; ++i) {
         const Index t = begin + i;
         const T dot = RowMap<T>(dout.row(t), vd).matrix().dot(RowMap<T>(ov.row(t), vd).matrix());
@@ -77,11 +77,10 @@ struct SoftmaxOp {
         ds_row.head(t + 1) = p_row.head(t + 1) * (ds_row.head(t + 1) - dot);
         ds_row.tail(end - t - 1).setZero();
       }
-      Gemm(Op::kNone, Op::kNone, n, dim, end, T(1), ds, end, kv.data, kv.stride, T(1), dq.row(begin),
-           dq.stride);
-      Gemm(Op::kTranspose, Op::kNone, end, dim, n, T(1), ds, end, qv.row(begin), qv.stride, T(1), dk.data,
+      Gemm(Op::kNone, Op::kNone, n, dim, end, ds, end, kv.data, kv.stride, T(1), dq.row(begin), dq.stride);
+      Gemm(Op::kTranspose, Op::kNone, end, dim, n, ds, end, qv.row(begin), qv.stride, T(1), dk.data,
            dk.stride);
-      Gemm(Op::kTranspose, Op::kNone, end, vd, n, T(1), p, end, dout.row(begin), dout.stride, T(1), dv.data,
+      Gemm(Op::kTranspose, Op::kNone, end, vd, n, p, end, dout.row(begin), dout.stride, T(1), dv.data,
            dv.stride);
     }
   }
@@ -105,7 +104,7 @@ void SoftmaxHead(Index rows, Index dim, Index value_dim, HeadView<const T> q, He
   T inverse[kSoftmaxRows];
   for (Index begin = 0; begin < rows; begin += kSoftmaxRows) {
     const Index end = std::min(begin + kSoftmaxRows, rows), n = end - begin;
-    Gemm(Op::kNone, n, end, T(1), q.row(begin), q.stride, keys, T(0), scores, end);
+    Gemm(Op::kNone, n, end, q.row(begin), q.stride, keys, T(0), scores, end);
     for (Index i = 0; i < n; ++i) {
       RowMap<T> row(scores + i * end, end);
       const Index prefix = begin + i + 1;
@@ -116,7 +115,7 @@ void SoftmaxHead(Index rows, Index dim, Index value_dim, HeadView<const T> q, He
       log_sum[begin + i] = max + std::log(sum);
       inverse[i] = T(1) / sum;
     }
-    Gemm(Op::kNone, Op::kNone, n, value_dim, end, T(1), scores, end, v.data, v.stride, T(0), out.row(begin),
+    Gemm(Op::kNone, Op::kNone, n, value_dim, end, scores, end, v.data, v.stride, T(0), out.row(begin),
          out.stride);
     for (Index i = 0; i < n; ++i) RowMap<T>(out.row(begin + i), value_dim) *= inverse[i];
   }

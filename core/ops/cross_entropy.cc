@@ -30,10 +30,10 @@ struct CrossEntropyOp {
   void Backward() const {
     ForBlocks([&](Index begin, Index end) {
       Rows<true>(begin, end);
-      ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), T(1), logits, vocab(), w->value,
-                   w->cols, T(1), x->grad + begin * x->cols, x->cols);
+      ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), logits, vocab(), w->value, w->cols,
+                   T(1), x->grad + begin * x->cols, x->cols);
       if (!w->trainable) return;
-      ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, T(1), logits, vocab(),
+      ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, logits, vocab(),
                    x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols);
     });
   }
@@ -54,7 +54,7 @@ struct CrossEntropyOp {
   // z = x·Wᵀ for rows [begin, end) and their losses; leaves dz in the logits' place if asked to.
   template <bool kGradient>
   void Rows(Index begin, Index end) const {
-    ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols, T(1), x->value + begin * x->cols,
+    ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols, x->value + begin * x->cols,
                  x->cols, w->value, w->cols, T(0), logits, vocab());
     ParallelFor(end - begin, [&](Index i) {
       Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> z(logits + i * vocab(), vocab());

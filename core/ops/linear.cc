@@ -9,18 +9,18 @@ namespace {
 template <class T>
 void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y) {
   if (residual != nullptr) std::copy(residual->value, residual->value + y.size(), y.value);
-  ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, T(1), x.value, x.cols, w.value, w.cols,
+  ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, x.value, x.cols, w.value, w.cols,
                T(residual != nullptr ? 1 : 0), y.value, y.cols);
 }
 
 // dx += dy·W,  dW += dyᵀ·x,  dresidual += dy
 template <class T>
 void LinearBackward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y) {
-  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, T(1), y.grad, y.cols, w.value, w.cols, T(1),
-               x.grad, x.cols);
+  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.grad, y.cols, w.value, w.cols, T(1), x.grad,
+               x.cols);
   if (w.trainable) {
-    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, T(1), y.grad, y.cols, x.value, x.cols,
-                 T(1), w.grad, w.cols);
+    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.grad, y.cols, x.value, x.cols, T(1),
+                 w.grad, w.cols);
   }
   if (residual != nullptr) residual->Grad() += y.Grad();
 }

@@ -21,7 +21,6 @@ template <class T>
 struct Product {
   Op op_a, op_b;
   Index m, n, k;
-  T alpha;
   const T* a;
   Index lda;
   const T* b;
@@ -61,7 +60,7 @@ void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index
     const Index cols = std::min(kKernelCols<T>, block.cols - j);
     const T* b = block.b + j / kKernelCols<T> * block.b_panel;
     for (Index i = 0; i < block.rows; i += kKernelRows) {
-      KernelRowsTile<T, kLayout>(std::min(kKernelRows, block.rows - i), block.depth, x.alpha,
+      KernelRowsTile<T, kLayout>(std::min(kKernelRows, block.rows - i), block.depth,
                                  a + i / kKernelRows * a_tile, a_stride, b, block.b_stride, block.beta,
                                  x.c + (block.row + i) * x.ldc + block.col + j, x.ldc, cols);
     }
@@ -139,15 +138,15 @@ void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
 }  // namespace
 
 template <class T>
-void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
-          T beta, T* c, Index ldc) {
+void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
+          T* c, Index ldc) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
-  Multiply<T>({op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, nullptr);
+  Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc}, nullptr);
 }
-template void Gemm(Op, Op, Index, Index, Index, float, const float*, Index, const float*, Index, float,
-                   float*, Index);
-template void Gemm(Op, Op, Index, Index, Index, double, const double*, Index, const double*, Index, double,
-                   double*, Index);
+template void Gemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float, float*,
+                   Index);
+template void Gemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double, double*,
+                   Index);
 
 template <class T>
 Index PackedSize(Index n, Index k) {
@@ -169,17 +168,15 @@ template void Pack(Op, const float*, Index, const PackedB<float>&);
 template void Pack(Op, const double*, Index, const PackedB<double>&);
 
 template <class T>
-void Gemm(Op op_a, Index m, Index n, T alpha, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
-          Index ldc) {
-  Multiply<T>({op_a, Op::kNone, m, n, b.k, alpha, a, lda, nullptr, 0, beta, c, ldc}, &b);
+void Gemm(Op op_a, Index m, Index n, const T* a, Index lda, const PackedB<T>& b, T beta, T* c, Index ldc) {
+  Multiply<T>({op_a, Op::kNone, m, n, b.k, a, lda, nullptr, 0, beta, c, ldc}, &b);
 }
-template void Gemm(Op, Index, Index, float, const float*, Index, const PackedB<float>&, float, float*, Index);
-template void Gemm(Op, Index, Index, double, const double*, Index, const PackedB<double>&, double, double*,
-                   Index);
+template void Gemm(Op, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);
+template void Gemm(Op, Index, Index, const double*, Index, const PackedB<double>&, double, double*, Index);
 
 template <class T>
-void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b,
-                  Index ldb, T beta, T* c, Index ldc) {
+void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
+                  T beta, T* c, Index ldc) {
   const bool by_rows = m >= n;
   const Index unit = by_rows ? kKernelRows : kKernelCols<T>, length = by_rows ? m : n;
   const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
@@ -187,17 +184,17 @@ void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T*
     const Index begin = part * units / parts * unit;
     const Index end = std::min(length, (part + 1) * units / parts * unit);
     if (by_rows) {
-      Gemm(op_a, op_b, end - begin, n, k, alpha, op_a == Op::kTranspose ? a + begin : a + begin * lda, lda, b,
-           ldb, beta, c + begin * ldc, ldc);
+      Gemm(op_a, op_b, end - begin, n, k, op_a == Op::kTranspose ? a + begin : a + begin * lda, lda, b, ldb,
+           beta, c + begin * ldc, ldc);
     } else {
-      Gemm(op_a, op_b, m, end - begin, k, alpha, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin,
-           ldb, beta, c + begin, ldc);
+      Gemm(op_a, op_b, m, end - begin, k, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
+           beta, c + begin, ldc);
     }
   });
 }
-template void ParallelGemm(Op, Op, Index, Index, Index, float, const float*, Index, const float*, Index,
-                           float, float*, Index);
-template void ParallelGemm(Op, Op, Index, Index, Index, double, const double*, Index, const double*, Index,
-                           double, double*, Index);
+template void ParallelGemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float,
+                           float*, Index);
+template void ParallelGemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double,
+                           double*, Index);
 
 }  // namespace dark

@@ -6,12 +6,12 @@ namespace dark {
 
 enum class Op { kNone, kTranspose };
 
-/// C[m×n] = alpha · op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in
+/// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in
 /// elements. Each element of C is one chain of fused multiply-adds over k, cut into equal passes by k alone:
 /// its bits do not depend on the shape, the place or the neighbours of the tile in which it is computed.
 template <class T>
-void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
-          T beta, T* c, Index ldc);
+void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
+          T* c, Index ldc);
 
 /// A right operand op(B) [k×n] that many products share, in the order in which the kernel reads it. `data`
 /// holds PackedSize elements, aligned to a cache line.
@@ -26,12 +26,11 @@ template <class T>
 void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed);
 /// Gemm with the first n columns of a packed operand; the same bits.
 template <class T>
-void Gemm(Op op_a, Index m, Index n, T alpha, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
-          Index ldc);
+void Gemm(Op op_a, Index m, Index n, const T* a, Index lda, const PackedB<T>& b, T beta, T* c, Index ldc);
 
 /// Gemm on the whole team, cut across the longer side of C into one part a thread.
 template <class T>
-void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b,
-                  Index ldb, T beta, T* c, Index ldc);
+void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
+                  T beta, T* c, Index ldc);
 
 }  // namespace dark

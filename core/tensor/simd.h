@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstring>
 
 #include "core/setting.h"
@@ -40,6 +41,17 @@ inline Simd<T> LoadSimd(const T* from) {
 template <class T>
 inline void StoreSimd(T* to, const Simd<T>& value) {
   std::memcpy(to, &value, sizeof value);
+}
+
+/// factor·value + term, rounded once where the processor can: said outright, because a compiler that may
+/// choose what to fuse chooses differently from place to place.
+template <class T>
+inline Simd<T> FusedMultiplyAdd(T factor, const Simd<T>& value, const Simd<T>& term) {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static_assert(sizeof(Packet) == sizeof(Simd<T>));
+  return reinterpret_cast<Simd<T>>(Eigen::internal::pmadd(Eigen::internal::pset1<Packet>(factor),
+                                                          reinterpret_cast<Packet>(value),
+                                                          reinterpret_cast<Packet>(term)));
 }
 
 }  // namespace dark

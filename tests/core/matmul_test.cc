@@ -59,9 +59,9 @@ void CompareWithDouble(double tolerance) {
           auto c = Random<T>(stream, s.m * ldc);
           if (beta == T(0)) c[0] = std::numeric_limits<T>::quiet_NaN();  // overwritten, not scaled
           const std::vector<T> before = c;
-          Gemm(ta ? Op::kTranspose : Op::kNone, tb ? Op::kTranspose : Op::kNone, s.m, s.n, s.k, T(1.5),
-               a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
-          Matrix expected = 1.5 * Logical(a, s.m, s.k, lda, ta) * Logical(b, s.k, s.n, ldb, tb);
+          Gemm(ta ? Op::kTranspose : Op::kNone, tb ? Op::kTranspose : Op::kNone, s.m, s.n, s.k, a.data(), lda,
+               b.data(), ldb, beta, c.data(), ldc);
+          Matrix expected = Logical(a, s.m, s.k, lda, ta) * Logical(b, s.k, s.n, ldb, tb);
           if (beta != T(0)) expected += static_cast<double>(beta) * Logical(before, s.m, s.n, ldc, false);
           INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B") << " beta "
                    << beta);
@@ -85,24 +85,26 @@ TEST_CASE("how a product is cut does not change a bit of it") {
   Stream stream(2, "cuts");
   for (const Shape& s : {Shape{300, 70, 900}, Shape{64, 64, 64}, Shape{33, 400, 130}}) {
     const auto a = Random<float>(stream, s.m * s.k), b = Random<float>(stream, s.n * s.k);
-    std::vector<float> whole(static_cast<std::size_t>(s.m * s.n)), parts = whole, team = whole;
+    const auto before = Random<float>(stream, s.m * s.n);
+    auto whole = before, parts = before, packed = before;
     const auto multiply = [&](Index row, Index rows, Index col, Index cols, std::vector<float>& c) {
-      Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, 1.0f, a.data() + row, s.m, b.data() + col * s.k,
-           s.k, 0.0f, c.data() + row * s.n + col, s.n);
+      Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, a.data() + row, s.m, b.data() + col * s.k, s.k,
+           0.7f, c.data() + row * s.n + col, s.n);
     };
     multiply(0, s.m, 0, s.n, whole);
     for (Index row = 0; row < s.m; row += 7)
       for (Index col = 0; col < s.n; col += 13)
         multiply(row, std::min<Index>(7, s.m - row), col, std::min<Index>(13, s.n - col), parts);
     CHECK(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(float)) == 0);
-    std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k))), packed = whole;
+    std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
     const PackedB<float> right{memory.data(), s.n, s.k};
     Pack(Op::kTranspose, b.data(), s.k, right);
-    Gemm(Op::kTranspose, s.m, s.n, 1.0f, a.data(), s.m, right, 0.0f, packed.data(), s.n);
+    Gemm(Op::kTranspose, s.m, s.n, a.data(), s.m, right, 0.7f, packed.data(), s.n);
     CHECK(std::memcmp(whole.data(), packed.data(), whole.size() * sizeof(float)) == 0);
     for (const int threads : {1, 2, 5}) {
       omp_set_num_threads(threads);
-      ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, 1.0f, a.data(), s.m, b.data(), s.k, 0.0f,
+      auto team = before;
+      ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, b.data(), s.k, 0.7f,
                    team.data(), s.n);
       CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
     }
