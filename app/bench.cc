@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "app/bench_table.h"
 #include "app/commands.h"
@@ -16,34 +15,43 @@ namespace {
 struct BenchRequest {
   std::string config;
   std::vector<std::string> set;
-  std::vector<std::string> variants = {"exact", "performer", "darkformer"};
-  std::vector<Index> contexts = {512}, features = {64};
-  std::vector<std::string> precisions = {"fp32"};
-  std::vector<int> threads;
-  Index tokens = 4096, vocab = 4096;
+  std::vector<std::string> variants, precisions;
+  std::vector<Index> contexts, features;
+  std::vector<int> threads = {1};
+  Index tokens = 0, vocab = 0;
   double seconds = 3;
   bool csv = false;
 };
 
 // A model of the size that small studies use, unless a config says otherwise.
 constexpr const char* kDefaultModel =
-    "model: {layers: 6, width: 256, heads: 4, head_dim: 64, ff: 1024}\ndata: {text: none}\n";
+    "model: {layers: 6, width: 256, heads: 4, head_dim: 64, ff: 1024}\n"
+    "data: {text: none, tokenizer: bpe, vocab: 4096}\n"
+    "train: {context: 512, batch: 8}\n";
+const std::vector<std::string> kDefaultVariants = {"exact", "performer", "darkformer"};
 
-bool HasFeatures(const std::string& variant) {
-  AttentionOptions options;
-  for (const VariantInfo& info : AttentionVariants())
-    if (info.name == variant)
-      for (const Setting& setting : info.bind(options))
-        if (setting.name == "m") return true;
-  return false;
+RunConfig Config(const BenchRequest& request, const std::vector<std::string>& set) {
+  return request.config.empty() ? ParseRunConfig(kDefaultModel, "bench", set)
+                                : LoadRunConfig(request.config, set);
+}
+
+// What the command line leaves open is as in the config.
+void Complete(BenchRequest& request) {
+  const RunConfig config = Config(request, request.set);
+  if (request.variants.empty())
+    request.variants = request.config.empty() ? kDefaultVariants : std::vector{config.attention.variant};
+  if (request.precisions.empty()) request.precisions = {config.train.precision};
+  if (request.contexts.empty()) request.contexts = {config.train.context};
+  if (request.features.empty()) request.features = {config.attention.m};
+  if (request.tokens == 0) request.tokens = config.train.batch * config.train.context;
+  if (request.vocab == 0) request.vocab = config.data.tokenizer == "byte" ? 256 : config.data.vocab;
 }
 
 StepCase Case(const BenchRequest& request, const std::string& variant, Index context, Index m) {
   std::vector<std::string> set = request.set;
   set.push_back("attention.variant=" + variant);
   if (m > 0) set.push_back(fmt::format("attention.m={}", m));
-  const RunConfig config = request.config.empty() ? ParseRunConfig(kDefaultModel, "bench", set)
-                                                  : LoadRunConfig(request.config, set);
+  const RunConfig config = Config(request, set);
   StepCase step;
   step.model = config.model;
   step.attention = config.attention;
@@ -57,7 +65,7 @@ std::vector<StepCase> Cases(const BenchRequest& request) {
   std::vector<StepCase> cases;
   for (const std::string& variant : request.variants)
     for (const Index context : request.contexts)
-      for (const Index m : HasFeatures(variant) ? request.features : std::vector<Index>{0})
+      for (const Index m : UsesFeatures(variant) ? request.features : std::vector<Index>{0})
         for (const std::string& precision : request.precisions)
           for (const int threads : request.threads) {
             StepCase step = Case(request, variant, context, m);
@@ -69,7 +77,7 @@ std::vector<StepCase> Cases(const BenchRequest& request) {
 }
 
 int Bench(BenchRequest request) {
-  if (request.threads.empty()) request.threads = {1};
+  Complete(request);
   const std::vector<StepCase> cases = Cases(request);  // all are checked before the first is timed
   std::map<int, MachineLimits> limits;
   for (const int threads : request.threads) limits.emplace(threads, MeasureMachine(threads));
@@ -91,34 +99,31 @@ int Bench(BenchRequest request) {
 void AddBench(CLI::App& app, int& exit_code) {
   auto r = std::make_shared<BenchRequest>();
   CLI::App* bench = app.add_subcommand("bench", "Time training steps against the limits of this machine");
-  bench
-      ->add_option("config", r->config,
-                   "Take the model from this run config (default: a 6-layer model, width 256)")
+  bench->add_option("config", r->config, "Time this run config (default: a model of 6 layers, width 256)")
       ->type_name("CONFIG.yaml");
   bench->add_option("--set", r->set, "Override a key, e.g. model.width=768; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
-  bench->add_option("--variants", r->variants, "Attention variants")->delimiter(',')->capture_default_str();
-  bench->add_option("--contexts", r->contexts, "Sequence lengths T")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  bench->add_option("--features", r->features, "Feature counts m, for the variants that have them")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 16))
-      ->capture_default_str();
-  bench->add_option("--precisions", r->precisions, "fp32, fp64")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"fp32", "fp64"}))
-      ->capture_default_str();
-  bench->add_option("--threads", r->threads, "Threads (default 1)")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1024));
-  bench->add_option("--tokens", r->tokens, "Tokens a step; the batch is tokens / T, at least 1")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  bench->add_option("--vocab", r->vocab, "Vocabulary")->check(CLI::Range(2, 1 << 20))->capture_default_str();
+  const auto list = [&](const std::string& name, auto& target, const std::string& help) {
+    return bench->add_option(name, target, help)->delimiter(',');
+  };
+  list("--variants", r->variants,
+       "Attention variants (default: the config's, else exact,performer,darkformer)");
+  list("--contexts", r->contexts, "Sequence lengths T (default: the config's, else 512)")
+      ->check(CLI::Range(1, 1 << 20));
+  list("--features", r->features, "Feature counts m, for the variants that have them (default: the config's)")
+      ->check(CLI::Range(1, 1 << 16));
+  list("--precisions", r->precisions, "fp32, fp64 (default: the config's)")
+      ->check(CLI::IsMember({"fp32", "fp64"}));
+  list("--threads", r->threads, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  bench
+      ->add_option(
+          "--tokens", r->tokens,
+          "Tokens a step, so that the batch is tokens / T, at least 1 (default: the config's, else 4096)")
+      ->check(CLI::Range(1, 1 << 24));
+  bench->add_option("--vocab", r->vocab, "Vocabulary (default: the config's, else 4096)")
+      ->check(CLI::Range(2, 1 << 20));
   bench->add_option("--seconds", r->seconds, "Time each case for at least this long (and three steps)")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

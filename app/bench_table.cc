@@ -22,13 +22,7 @@ Bound BoundOf(const Work& work, double peak, const MachineLimits& machine) {
 }
 
 std::string FeaturesText(const StepCase& step) {
-  for (const VariantInfo& info : AttentionVariants()) {
-    AttentionOptions options;
-    if (info.name != step.attention.variant) continue;
-    for (const Setting& setting : info.bind(options))
-      if (setting.name == "m") return std::to_string(step.attention.m);
-  }
-  return "-";
+  return UsesFeatures(step.attention.variant) ? std::to_string(step.attention.m) : "-";
 }
 
 }  // namespace

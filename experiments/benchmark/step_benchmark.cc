@@ -106,6 +106,15 @@ class Bench {
 
 }  // namespace
 
+bool UsesFeatures(const std::string& variant) {
+  AttentionOptions options;
+  for (const VariantInfo& info : AttentionVariants())
+    if (info.name == variant)
+      for (const Setting& setting : info.bind(options))
+        if (setting.name == "m") return true;
+  return false;
+}
+
 double StepTiming::Median() const {
   std::vector<double> sorted = seconds;
   std::sort(sorted.begin(), sorted.end());

@@ -9,6 +9,9 @@
 
 namespace dark {
 
+/// Whether an attention variant has a feature count m.
+bool UsesFeatures(const std::string& variant);
+
 /// One training step to be timed: forward, backward and optimiser on random tokens, as a run does it.
 struct StepCase {
   ModelOptions model;

@@ -63,6 +63,18 @@ TEST_CASE("bench counts the operations that its formula says") {
   for (const auto& row : rows) CHECK(row.size() == rows[0].size());
 }
 
+TEST_CASE("bench times a run config as it stands") {
+  const TemporaryFolder folder;
+  const std::string config = folder.Write(
+      "run.yaml",
+      "data: {text: none}\nmodel: {layers: 1, width: 16, heads: 2}\nattention: {variant: lfk, m: 4}\n"
+      "train: {context: 16, batch: 3, precision: fp64}\n");
+  const ShellResult result = RunShell(std::string(DARKFORMER) + " bench --csv --seconds 0 " + config);
+  INFO(result.output);
+  CHECK(result.code == 0);
+  CHECK_THAT(result.output, Contains("lfk,16,4,fp64,1,3,step,"));
+}
+
 TEST_CASE("bench refuses what it does not know before it times anything") {
   const ShellResult variant = Bench("--variants exact,performr");
   CHECK(variant.code == 2);

@@ -40,7 +40,7 @@ TEST_CASE("every command the README names exists") {
     CHECK(help.code == 0);
     CHECK_THAT(help.output, Contains("Usage:"));
   }
-  CHECK(commands == 11);
+  CHECK(commands == 12);
 }
 
 }  // namespace
