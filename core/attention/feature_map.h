@@ -33,7 +33,11 @@ class FeatureMap {
   virtual void AddPartial(Index /*key_head*/, const T* /*partial*/) {}
   /// Draws Ω anew; `count` numbers the draw, so that the same count gives the same Ω. Learned maps ignore it.
   virtual void Redraw(Index /*count*/) {}
-  /// Ω for the checkpoint; empty for learned maps.
+  /// Groups of key heads that share draws.
+  virtual Index sets() const { return 1; }
+  /// Lets the draws of a set follow N(0, S) from now on, given S^½ [dim × dim]; φ(q)·φ(k) keeps its mean.
+  virtual void SetProposal(Index /*set*/, const Eigen::MatrixXd& /*root*/) {}
+  /// Ω, and what else the draws depend on, for the checkpoint; empty for learned maps.
   virtual std::span<T> omega() { return {}; }
 };
 

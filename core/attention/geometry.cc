@@ -1,12 +1,10 @@
 #include "core/attention/geometry.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "core/attention/base_draws.h"
+#include "core/attention/calibration.h"
 #include "core/attention/whitening.h"
-#include "core/error.h"
 #include "core/tensor/decompositions.h"
 #include "core/tensor/matmul.h"
 #include "core/tensor/parallel.h"
@@ -60,18 +58,6 @@ struct HeadMapOp {
   }
 };
 
-// Rows of all heads of `x` that belong to one set, stacked: [heads in set · N × d] in double.
-template <class T>
-Eigen::MatrixXd SetSamples(const Node<T>& x, Index heads, Index set, Index sets, Index dim, double scale) {
-  const Index group = std::max<Index>(1, heads / sets), first = set * heads / sets;
-  Eigen::MatrixXd samples(group * x.rows, dim);
-  for (Index i = 0; i < group; ++i) {
-    samples.middleRows(i * x.rows, x.rows) =
-        scale * x.Value().middleCols((first + i) * dim, dim).template cast<double>();
-  }
-  return samples;
-}
-
 }  // namespace
 
 template <class T>
@@ -122,15 +108,8 @@ Node<T>* Geometry<T>::MapKeys(Tape<T>& tape, const std::string& name, Node<T>* k
 template <class T>
 void Geometry<T>::Calibrate(const Node<T>& q, const Node<T>& k, double input_scale) {
   for (Index set = 0; set < sets_; ++set) {
-    PooledCovariance pooled(dim_);
-    pooled.AddGroup(SetSamples(q, heads_, set, sets_, dim_, input_scale));
-    pooled.AddGroup(SetSamples(k, kv_heads_, set, sets_, dim_, input_scale));
-    if (pooled.samples() < 4)
-      throw Error("whitening needs at least 2 queries and 2 keys in the calibration batch");
-    const Eigen::MatrixXd covariance = pooled.Value();
-    if (!(covariance.trace() > 0) || !std::isfinite(covariance.trace()))
-      throw Error(
-          fmt::format("whitening of {}: the calibration batch has no finite, positive variance", m_->name));
+    const Eigen::MatrixXd covariance = CalibrationCovariance<T>(
+        {&q, &k, heads_, kv_heads_, dim_, input_scale}, set, sets_, "whitening of " + m_->name);
     MatrixMap<T>(m_->value + set * rank_ * dim_, rank_, dim_) =
         Whitening(covariance, rank_, WhiteningScale(options_.whitening_scale, dim_), options_.shrinkage,
                   options_.loading)

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/calibration.h"
 #include "core/attention/positive_features.h"
+#include "core/attention/proposal.h"
 #include "core/attention/softmax.h"
 #include "core/attention/whitening.h"
 #include "core/ops.h"
@@ -112,10 +114,25 @@ AttentionLayer<T> GeometryInputs(const AttentionContext<T>& c) {
   return layer;
 }
 
+// After M is final, before the layer attends for the first time (method.md rules 16 and 18).
+template <class T>
+void CalibrateProposal(const AttentionContext<T>& c, const AttentionLayer<T>& layer, FeatureMap<T>& map) {
+  const HeadShape& s = layer.shape;
+  for (Index set = 0; set < map.sets(); ++set) {
+    const Eigen::MatrixXd covariance = CalibrationCovariance<T>(
+        {layer.q, layer.k, s.heads, s.key_heads, s.dim, 1}, set, map.sets(), "proposal of " + c.name);
+    map.SetProposal(set, ProposalRoot(c.options.proposal, covariance, c.name));
+  }
+}
+
 template <class T>
 void AttendWithFeatures(const AttentionContext<T>& c, bool learned, AttentionLayer<T>& layer) {
   auto map =
       PositiveFeatures(c.parameters, c.name, c.options, layer.shape.dim, layer.shape.key_heads, learned);
+  if (!learned && c.options.proposal != "isotropic") {
+    c.tape.Record(
+        {"calibration", {}, {}}, [] {}, [] {}, [c, layer, map] { CalibrateProposal(c, layer, *map); });
+  }
   layer.features = FeatureAttention<T>::Record(c.tape, c.name + ".out", layer.shape, std::move(map), layer.q,
                                                layer.k, layer.v);
   layer.out = layer.features->out();

@@ -14,6 +14,7 @@ struct AttentionOptions {
   Index m = 64;                                 ///< random features per head
   std::string draws = "orthogonal";             ///< iid | orthogonal
   Index redraw = 0;                             ///< optimiser steps between redraws, 0 = never
+  std::string proposal = "isotropic";           ///< isotropic | optimal | sderf: law of Ω
   std::string share = "kv-head";                ///< layer | kv-head: who shares one Ω
   std::string granularity = "kv-head";          ///< layer | kv-head | query-head: who shares one M
   Index rank = 0;                               ///< r, 0 = d

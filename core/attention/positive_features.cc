@@ -1,29 +1,13 @@
 #include "core/attention/positive_features.h"
 
 #include <cmath>
+#include <optional>
 
+#include "core/attention/drawn_projections.h"
 #include "core/tensor/matmul.h"
 
 namespace dark {
 namespace {
-
-/// Who draws what: one Ω for each of `sets` groups of key heads.
-struct DrawPlan {
-  std::uint64_t seed;
-  std::string name;
-  Draws draws;
-  Index m, dim, sets;
-
-  template <class T>
-  void Fill(Index count, std::span<T> out) const {
-    const auto size = static_cast<std::size_t>(m * dim);
-    for (Index set = 0; set < sets; ++set) {
-      const Stream stream(seed, "omega/" + name + "/" + std::to_string(set),
-                          static_cast<std::uint64_t>(count));
-      DrawBase(draws, m, dim, stream, out.subspan(static_cast<std::size_t>(set) * size, size));
-    }
-  }
-};
 
 template <class T>
 class Positive final : public FeatureMap<T> {
@@ -36,11 +20,12 @@ class Positive final : public FeatureMap<T> {
                                [plan](std::span<T> values, std::uint64_t) { plan.Fill(0, values); });
       return;
     }
-    omega_.resize(static_cast<std::size_t>(plan.sets * plan.m * plan.dim));
-    Redraw(0);
+    drawn_.emplace(plan);
+    Prepare();
   }
 
   Index features() const override { return plan_.m; }
+  Index sets() const override { return plan_.sets; }
 
   void Prepare() override {
     for (Index set = 0; set < plan_.sets; ++set)
@@ -52,6 +37,8 @@ class Positive final : public FeatureMap<T> {
     Gemm(Op::kNone, rows, m, x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
     const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
     for (Index i = 0; i < rows; ++i) Row(a, i).array() -= T(0.5) * Input(x, i).squaredNorm() + half_log_m;
+    if (const T* weights = drawn_ ? drawn_->LogWeights(Set(key_head)) : nullptr)
+      MatrixMap<T>(a, rows, m).rowwise() += Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(weights, m);
   }
 
   // da/dx = w_j − x for every j:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx
@@ -67,7 +54,7 @@ class Positive final : public FeatureMap<T> {
       Gemm(Op::kTranspose, Op::kNone, m, dim, rows, da, m, x.data, x.stride, T(1), partial, dim);
   }
 
-  Index partial_size() const override { return weight_ != nullptr ? plan_.m * plan_.dim : 0; }
+  Index partial_size() const override { return weight_ != nullptr ? plan_.size() : 0; }
 
   void AddPartial(Index key_head, const T* partial) override {
     if (!weight_->trainable) return;
@@ -77,16 +64,20 @@ class Positive final : public FeatureMap<T> {
   }
 
   void Redraw(Index count) override {
-    if (weight_ != nullptr) return;
-    plan_.Fill(count, std::span<T>(omega_));
+    if (!drawn_) return;
+    drawn_->Redraw(count);
     Prepare();
   }
-  std::span<T> omega() override { return omega_; }
+  void SetProposal(Index set, const Eigen::MatrixXd& root) override {
+    drawn_->SetProposal(set, root);
+    Prepare();
+  }
+  std::span<T> omega() override { return drawn_ ? drawn_->state() : std::span<T>(); }
 
  private:
   Index Set(Index key_head) const { return plan_.sets == 1 ? 0 : key_head; }
   const T* Projection(Index set) const {
-    return (weight_ != nullptr ? weight_->value : omega_.data()) + set * plan_.m * plan_.dim;
+    return weight_ != nullptr ? weight_->value + set * plan_.size() : drawn_->Omega(set);
   }
   PackedB<T> Packed(Index set) const {
     return {packed_ + set * PackedSize<T>(plan_.m, plan_.dim), plan_.m, plan_.dim};
@@ -100,7 +91,7 @@ class Positive final : public FeatureMap<T> {
 
   DrawPlan plan_;
   Node<T>* weight_ = nullptr;
-  std::vector<T> omega_;
+  std::optional<DrawnProjections<T>> drawn_;  // unless the projections are learned
   Arena<T> memory_;
   T* packed_ = nullptr;  // [sets] projections in the kernel's order
 };
@@ -111,8 +102,13 @@ template <class T>
 std::shared_ptr<FeatureMap<T>> PositiveFeatures(Parameters<T>& parameters, const std::string& name,
                                                 const AttentionOptions& options, Index dim, Index key_heads,
                                                 bool learned) {
-  const DrawPlan plan{parameters.seed(), name, DrawsFromName(options.draws),
-                      options.m,         dim,  options.share == "layer" ? 1 : key_heads};
+  const DrawPlan plan{parameters.seed(),
+                      name,
+                      DrawsFromName(options.draws),
+                      options.m,
+                      dim,
+                      options.share == "layer" ? 1 : key_heads,
+                      options.proposal != "isotropic"};
   return std::make_shared<Positive<T>>(parameters, plan, learned);
 }
 template std::shared_ptr<FeatureMap<float>> PositiveFeatures(Parameters<float>&, const std::string&,

@@ -19,9 +19,16 @@ std::vector<Setting> FeatureKeys(AttentionOptions& o) {
   };
 }
 
-std::vector<Setting> RedrawKeys(AttentionOptions& o) {
+std::vector<Setting> DrawKeys(AttentionOptions& o) {
   return {
-      {"redraw", &o.redraw, "optimiser steps between redraws of Ω, 0 = never; never in evaluation", 0, 1e12}};
+      {"redraw", &o.redraw, "optimiser steps between redraws of Ω, 0 = never; never in evaluation", 0, 1e12},
+      {"proposal",
+       &o.proposal,
+       "law of the rows of Ω, weighted so that the kernel stays: N(0, I), or from the covariance of one "
+       "calibration "
+       "batch by Theorem 3.2 or as in SDERF",
+       {"isotropic", "optimal", "sderf"}},
+  };
 }
 
 std::vector<Setting> GeometryKeys(AttentionOptions& o) {

@@ -16,7 +16,7 @@ VariantInfo UniformVariant();
 
 /// Key groups that several variants share.
 std::vector<Setting> FeatureKeys(AttentionOptions& options);   ///< m, draws, share
-std::vector<Setting> RedrawKeys(AttentionOptions& options);    ///< redraw
+std::vector<Setting> DrawKeys(AttentionOptions& options);      ///< redraw, proposal
 std::vector<Setting> GeometryKeys(AttentionOptions& options);  ///< granularity, rank, init, …
 std::vector<Setting> Join(std::vector<std::vector<Setting>> groups);
 

@@ -49,6 +49,11 @@ std::vector<Case> Cases(Index context) {
       cases.push_back({info.name + " shared draws", base, grouped});
       base.share = "kv-head";
     }
+    if (HasKey(info, "proposal")) {
+      base.proposal = "sderf";
+      cases.push_back({info.name + " with a proposal", base, grouped});
+      base.proposal = "isotropic";
+    }
     if (!HasKey(info, "granularity")) continue;
     for (const char* granularity : {"layer", "kv-head", "query-head"}) {
       base.granularity = granularity;

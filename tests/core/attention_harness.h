@@ -38,12 +38,13 @@ struct AttentionHarness {
         });
     parameters.Allocate();
     tape.Allocate();
+    if (options.proposal != "isotropic") Forward(/*prepare=*/true);
   }
   AttentionHarness(const AttentionHarness&) = delete;
   AttentionHarness& operator=(const AttentionHarness&) = delete;
 
-  double Forward() {
-    tape.Forward();
+  double Forward(bool prepare = false) {
+    tape.Forward(prepare);
     return objective;
   }
   void Backward() {

@@ -1,8 +1,11 @@
 // Unbiasedness of φ(q)·φ(k) for iid and orthogonal draws (field case C62), its variance, and the sign of QR.
+#include <Eigen/Geometry>
+#include <Eigen/LU>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "core/attention/base_draws.h"
+#include "core/attention/proposal.h"
 #include "tests/core/attention_harness.h"
 
 namespace dark {
@@ -61,6 +64,50 @@ TEST_CASE("φ(q)·φ(k) is unbiased for exp(q'Σk) with iid and orthogonal draws
       }
     }
   }
+}
+
+TEST_CASE("φ(q)·φ(k) stays unbiased when draws follow a calibrated proposal") {
+  for (const char* draws : {"iid", "orthogonal"}) {
+    for (const char* proposal : {"optimal", "sderf"}) {
+      for (const char* variant : {"performer", "darkformer"}) {
+        AttentionOptions options = Options(variant, draws, 6, 0);
+        options.proposal = proposal;
+        testing::AttentionHarness<double> h(options, {1, 40, 2, 1, 1, 4, 4}, 0.5);
+        h.q->Value().col(0) *= 1.8;  // anisotropic
+        h.Forward(/*prepare=*/true);
+        const auto state = h.layer.features->map().omega();
+        REQUIRE(state.size() == 6 * 4 + 6 + 4 * 4);
+        const Estimate estimate = OverRedraws(h, 20000);
+        INFO(variant << " " << draws << " " << proposal << ": mean " << estimate.mean << " kernel "
+                     << Kernel(h));
+        CHECK(std::abs(estimate.mean - Kernel(h)) < 4 * estimate.standard_error);
+        CHECK(Eigen::Map<Eigen::ArrayXd>(state.data() + 24, 6).abs().maxCoeff() >
+              1e-3);  // weights are at work
+      }
+    }
+  }
+}
+
+TEST_CASE("a proposal has the variances of the theory and is refused where it does not exist") {
+  Eigen::MatrixXd covariance = Eigen::Vector3d(0.05, 0.2, 0.4).asDiagonal();
+  const Eigen::Matrix3d turn =
+      (Eigen::AngleAxisd(0.7, Eigen::Vector3d::UnitX()) * Eigen::AngleAxisd(-1.1, Eigen::Vector3d::UnitZ()))
+          .toRotationMatrix();
+  covariance = turn * covariance * turn.transpose();
+  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(3, 3);
+  const Eigen::MatrixXd optimal = ProposalRoot("optimal", covariance, "x");
+  CHECK((optimal * optimal - (identity + 2 * covariance) * (identity - 2 * covariance).inverse()).norm() <
+        1e-12);
+  CHECK((optimal - optimal.transpose()).norm() < 1e-12);
+  // First order in Λ: both families give S = I + 4Λ (method.md 3.3c).
+  const Eigen::MatrixXd small = 1e-4 * covariance;
+  for (const char* proposal : {"optimal", "sderf"}) {
+    const Eigen::MatrixXd root = ProposalRoot(proposal, small, "x");
+    CHECK((root * root - identity - 4 * small).norm() < 1e-7);
+  }
+  CHECK_THROWS_WITH(ProposalRoot("optimal", 2 * covariance, "layer.0.attn"),
+                    Catch::Contains("layer.0.attn") && Catch::Contains("0.8") && Catch::Contains("sderf"));
+  CHECK(ProposalRoot("sderf", 2 * covariance, "x").allFinite());
 }
 
 TEST_CASE("the iid estimator has the variance of the closed form and falls as 1/m") {

@@ -62,6 +62,7 @@ TEST_CASE(
     for (const Setting& key : info.bind(keys)) {
       if (key.name == "m") attention += ", m: 8";
       if (key.name == "redraw") attention += ", redraw: 5";
+      if (key.name == "proposal") attention += ", proposal: optimal";
       if (key.name == "init") attention += ", init: whitening";
     }
     const RunConfig config = space.Config(attention + "}\n");

@@ -4,7 +4,7 @@ namespace dark {
 namespace {
 
 std::vector<Setting> Keys(AttentionOptions& o) {
-  return Join({FeatureKeys(o), RedrawKeys(o), GeometryKeys(o)});
+  return Join({FeatureKeys(o), DrawKeys(o), GeometryKeys(o)});
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 namespace dark {
 namespace {
 
-std::vector<Setting> Keys(AttentionOptions& o) { return Join({FeatureKeys(o), RedrawKeys(o)}); }
+std::vector<Setting> Keys(AttentionOptions& o) { return Join({FeatureKeys(o), DrawKeys(o)}); }
 
 template <class T>
 AttentionLayer<T> Build(const AttentionContext<T>& c) {
