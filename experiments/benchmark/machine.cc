@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/tensor/arena.h"
+#include "core/tensor/simd.h"
 
 namespace dark {
 namespace {
@@ -30,10 +31,10 @@ double MultiplyAdds(Index rounds, T& sink) {
   const Packet factor = Eigen::internal::pset1<Packet>(T(0.999)), term = Eigen::internal::pset1<Packet>(sink);
   for (Index round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
-    for (int i = 0; i < kRegisters; ++i) sums[i] = Eigen::internal::pmadd(sums[i], factor, term);
+    for (Packet& sum : sums) sum = Eigen::internal::pmadd(sum, factor, term);
   }
-  for (int i = 0; i < kRegisters; ++i) sink += Eigen::internal::predux(sums[i]);
-  return 2.0 * kRegisters * static_cast<double>(sizeof(Packet) / sizeof(T)) * static_cast<double>(rounds);
+  for (const Packet& sum : sums) sink += Eigen::internal::predux(sum);
+  return 2.0 * kRegisters * static_cast<double>(kLanes<T>) * static_cast<double>(rounds);
 }
 
 template <class T>
