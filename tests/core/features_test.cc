@@ -81,6 +81,7 @@ TEST_CASE("φ(q)·φ(k) stays unbiased when draws follow a calibrated proposal")
         INFO(variant << " " << draws << " " << proposal << ": mean " << estimate.mean << " kernel "
                      << Kernel(h));
         CHECK(std::abs(estimate.mean - Kernel(h)) < 4 * estimate.standard_error);
+        CHECK(estimate.standard_error < 0.02 * Kernel(h));  // wrong weights have infinite variance
         CHECK(Eigen::Map<Eigen::ArrayXd>(state.data() + 24, 6).abs().maxCoeff() >
               1e-3);  // weights are at work
       }
