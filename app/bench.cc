@@ -63,9 +63,10 @@ StepCase Case(const BenchRequest& request, const std::string& variant, Index con
 
 std::vector<StepCase> Cases(const BenchRequest& request) {
   std::vector<StepCase> cases;
-  for (const std::string& variant : request.variants)
+  for (const std::string& variant : request.variants) {
+    const bool features = UsesFeatures(Case(request, variant, 1, 0).attention);
     for (const Index context : request.contexts)
-      for (const Index m : UsesFeatures(variant) ? request.features : std::vector<Index>{0})
+      for (const Index m : features ? request.features : std::vector<Index>{0})
         for (const std::string& precision : request.precisions)
           for (const int threads : request.threads) {
             StepCase step = Case(request, variant, context, m);
@@ -73,6 +74,7 @@ std::vector<StepCase> Cases(const BenchRequest& request) {
             step.threads = threads;
             cases.push_back(step);
           }
+  }
   return cases;
 }
 
@@ -88,9 +90,9 @@ int Bench(BenchRequest request) {
     const MachineLimits& machine = limits.at(step.threads);
     fmt::print("{}", request.csv ? BenchCsv(step, timing, machine) : BenchLine(step, timing, machine));
     std::fflush(stdout);
-    breakdown += OpTable(step, timing, machine);
+    if (!request.csv) breakdown += OpTable(step, timing, machine);
   }
-  if (!request.csv) fmt::print("\n{}", breakdown);
+  if (!breakdown.empty()) fmt::print("\n{}", breakdown);
   return static_cast<int>(Exit::kOk);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "experiments/config/attention_keys.h"
+
 namespace dark {
 namespace {
 
@@ -22,10 +24,15 @@ Bound BoundOf(const Work& work, double peak, const MachineLimits& machine) {
 }
 
 std::string FeaturesText(const StepCase& step) {
-  return UsesFeatures(step.attention.variant) ? std::to_string(step.attention.m) : "-";
+  return UsesFeatures(step.attention) ? std::to_string(step.attention.m) : "-";
 }
 
 }  // namespace
+
+bool UsesFeatures(AttentionOptions attention) {
+  const std::vector<Setting> keys = VariantKeys(attention);
+  return std::any_of(keys.begin(), keys.end(), [](const Setting& key) { return key.name == "m"; });
+}
 
 std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>& limits) {
   std::string text;

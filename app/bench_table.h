@@ -8,6 +8,9 @@
 
 namespace dark {
 
+/// Whether the variant that `attention` names has a feature count m.
+bool UsesFeatures(AttentionOptions attention);
+
 /// What `darkformer bench` prints: the machine's limits and what is counted, a line a case, and after all of
 /// them where each case's time goes.
 std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>& limits);

@@ -4,7 +4,8 @@
     compare.py DARKFORMER [--contexts 512,2048] [--threads 1,2] [--rounds 3] [--out peers.md]
 
 Each round runs every program of a row once, one after the other, so that a slow minute of the machine hits all of them;
-a figure is the median over all timed steps of all rounds, a ratio the median of the rounds' ratios."""
+a figure is the median of the rounds' figures, a ratio that of the rounds' ratios. A round's figure is the median of its
+timed steps, for our modules the mean."""
 
 import argparse
 import csv

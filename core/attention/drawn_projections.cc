@@ -48,8 +48,9 @@ void DrawnProjections<T>::Redraw(Index count) {
 }
 
 template <class T>
-void DrawnProjections<T>::SetProposal(Index set, const Eigen::MatrixXd& root) {
-  MatrixMap<T>(At(set).root, plan_.dim, plan_.dim) = root.cast<T>();
+void DrawnProjections<T>::SetProposals(const std::vector<Eigen::MatrixXd>& roots) {
+  for (Index set = 0; set < plan_.sets; ++set)
+    MatrixMap<T>(At(set).root, plan_.dim, plan_.dim) = roots[static_cast<std::size_t>(set)].cast<T>();
   Redraw(count_);
 }
 

@@ -26,15 +26,15 @@ struct DrawPlan {
 
 /// Projections that are drawn, not learned: rows w = S^½u of N(0, S), with the log-weights that keep
 /// φ(q)·φ(k) unbiased: ¼log det S + ¼(‖u‖² − ‖w‖²), half of log p_I/p_S for the query's feature and half for
-/// the key's (method.md rule 16). S = I until SetProposal; a redraw keeps it.
+/// the key's (method.md rule 16). S = I until SetProposals; a redraw keeps it.
 template <class T>
 class DrawnProjections {
  public:
   explicit DrawnProjections(const DrawPlan& plan);
 
   void Redraw(Index count);
-  /// Draws of the set follow N(0, S) from now on, given S^½.
-  void SetProposal(Index set, const Eigen::MatrixXd& root);
+  /// Draws of each set follow N(0, S) from now on, given its S^½.
+  void SetProposals(const std::vector<Eigen::MatrixXd>& roots);
 
   const T* Omega(Index set) const { return state_.data() + set * plan_.size(); }
   /// m log-weights, or nullptr where all are 0 for ever.

@@ -43,7 +43,6 @@ class Chunked final : public FeatureAttention<T> {
   }
 
   void Backward() const {
-    map_->Prepare();
     const Index size = map_->partial_size();
     std::fill(partials_, partials_ + shape_.batch * shape_.key_heads * size, T(0));
     ForUnits([&](Index b, Index key_head) { BackwardKeyHead(b, key_head); });

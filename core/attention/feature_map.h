@@ -19,7 +19,7 @@ class FeatureMap {
 
   /// m, features per head.
   virtual Index features() const = 0;
-  /// Called on one thread before each pass: takes note of parameters and draws as they are now.
+  /// Called on one thread before each forward pass: takes note of parameters and draws as they are now.
   virtual void Prepare() {}
   /// a[i][j] = log φ_j(x_i), norm term included;  x [rows × dim] → a [rows × m].
   virtual void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const = 0;
@@ -35,8 +35,9 @@ class FeatureMap {
   virtual void Redraw(Index /*count*/) {}
   /// Groups of key heads that share draws.
   virtual Index sets() const { return 1; }
-  /// Lets the draws of a set follow N(0, S) from now on, given S^½ [dim × dim]; φ(q)·φ(k) keeps its mean.
-  virtual void SetProposal(Index /*set*/, const Eigen::MatrixXd& /*root*/) {}
+  /// Lets the draws of each set follow N(0, S) from now on, given its S^½ [dim × dim]; φ(q)·φ(k) keeps its
+  /// mean.
+  virtual void SetProposals(const std::vector<Eigen::MatrixXd>& /*roots*/) {}
   /// Ω, and what else the draws depend on, for the checkpoint; empty for learned maps.
   virtual std::span<T> omega() { return {}; }
 };

@@ -118,11 +118,13 @@ AttentionLayer<T> GeometryInputs(const AttentionContext<T>& c) {
 template <class T>
 void CalibrateProposal(const AttentionContext<T>& c, const AttentionLayer<T>& layer, FeatureMap<T>& map) {
   const HeadShape& s = layer.shape;
+  std::vector<Eigen::MatrixXd> roots;
   for (Index set = 0; set < map.sets(); ++set) {
     const Eigen::MatrixXd covariance = CalibrationCovariance<T>(
         {layer.q, layer.k, s.heads, s.key_heads, s.dim, 1}, set, map.sets(), "proposal of " + c.name);
-    map.SetProposal(set, ProposalRoot(c.options.proposal, covariance, c.name));
+    roots.push_back(ProposalRoot(c.options.proposal, covariance, c.name));
   }
+  map.SetProposals(roots);
 }
 
 template <class T>

@@ -68,8 +68,8 @@ class Positive final : public FeatureMap<T> {
     drawn_->Redraw(count);
     Prepare();
   }
-  void SetProposal(Index set, const Eigen::MatrixXd& root) override {
-    drawn_->SetProposal(set, root);
+  void SetProposals(const std::vector<Eigen::MatrixXd>& roots) override {
+    drawn_->SetProposals(roots);
     Prepare();
   }
   std::span<T> omega() override { return drawn_ ? drawn_->state() : std::span<T>(); }

@@ -17,10 +17,6 @@ namespace {
 constexpr int kTries = 5;
 constexpr Index kStreamBytes = Index{128} << 20;  // of each of three arrays
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Multiply-adds on independent registers: enough of them to hide the latency of each. Returns operations.
 template <class T>
 double MultiplyAdds(Index rounds, T& sink) {
@@ -72,6 +68,10 @@ double Bandwidth(int threads) {
 }
 
 }  // namespace
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 MachineLimits MeasureMachine(int threads) {
   return {PeakFlops<float>(threads), PeakFlops<double>(threads), Bandwidth(threads)};

@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "core/model/model.h"
@@ -16,10 +15,6 @@ namespace {
 
 constexpr std::size_t kFewestSteps = 3;
 const OptimOptions kOptim;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::vector<std::int32_t> RandomTokens(const StepCase& step, const std::string& stream_name) {
   Stream stream(1, stream_name);
@@ -90,7 +85,6 @@ class Bench {
  private:
   // AdamW reads p, g, m, v and writes p, m, v; the norm reads g, and clearing writes it.
   void Describe(StepTiming& timing) {
-    timing.parameters = static_cast<double>(model_.parameters().count());
     std::vector<OpProfile> ops = model_.tape().Profile();
     for (const OpProfile& op : ops) timing.flops += op.forward_work.flops + op.backward_work.flops;
     ops.push_back(
@@ -105,15 +99,6 @@ class Bench {
 };
 
 }  // namespace
-
-bool UsesFeatures(const std::string& variant) {
-  AttentionOptions options;
-  for (const VariantInfo& info : AttentionVariants())
-    if (info.name == variant)
-      for (const Setting& setting : info.bind(options))
-        if (setting.name == "m") return true;
-  return false;
-}
 
 double StepTiming::Median() const {
   std::vector<double> sorted = seconds;

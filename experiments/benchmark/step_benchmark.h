@@ -9,9 +9,6 @@
 
 namespace dark {
 
-/// Whether an attention variant has a feature count m.
-bool UsesFeatures(const std::string& variant);
-
 /// One training step to be timed: forward, backward and optimiser on random tokens, as a run does it.
 struct StepCase {
   ModelOptions model;
@@ -25,9 +22,8 @@ struct StepCase {
 
 struct StepTiming {
   std::vector<double> seconds;  ///< of each timed step
-  double flops = 0;  ///< useful operations of a step (Work::flops of every op, forward and backward)
-  double parameters = 0;
-  double peak_memory = 0;      ///< resident bytes of the process while it ran
+  double flops = 0;        ///< useful operations of a step (Work::flops of every op, forward and backward)
+  double peak_memory = 0;  ///< resident bytes of the process while it ran
   std::vector<OpProfile> ops;  ///< by kind, times and work of one step; slowest first
 
   double Median() const;
