@@ -21,6 +21,7 @@ struct BenchRequest {
   Index tokens = 0, vocab = 0;
   double seconds = 3;
   bool csv = false;
+  bool rate = false;
 };
 
 // A model of the size that small studies use, unless a config says otherwise.
@@ -78,9 +79,18 @@ std::vector<StepCase> Cases(const BenchRequest& request) {
   return cases;
 }
 
+void PrintRate(const StepCase& step, double seconds) {
+  const double tokens = static_cast<double>(step.batch * step.context);
+  fmt::print("{:.1f}\n", tokens / TimeStep(step, seconds).Median());
+}
+
 int Bench(BenchRequest request) {
   Complete(request);
   const std::vector<StepCase> cases = Cases(request);  // all are checked before the first is timed
+  if (request.rate) {
+    for (const StepCase& step : cases) PrintRate(step, request.seconds);
+    return static_cast<int>(Exit::kOk);
+  }
   std::map<int, MachineLimits> limits;
   for (const int threads : request.threads) limits.emplace(threads, MeasureMachine(threads));
   fmt::print("{}", request.csv ? BenchCsvHeader() : BenchHeader(cases.front(), limits));
@@ -129,7 +139,11 @@ void AddBench(CLI::App& app, int& exit_code) {
   bench->add_option("--seconds", r->seconds, "Time each case for at least this long (and three steps)")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  bench->add_flag("--csv", r->csv, "One line a case and op, for machines");
+  CLI::Option* csv = bench->add_flag("--csv", r->csv, "One line a case and op, for machines");
+  bench
+      ->add_flag("--rate", r->rate,
+                 "Only the tokens/s of each case, a number a line; the machine is not measured")
+      ->excludes(csv);
   bench->footer(
       "Examples:\n"
       "  darkformer bench\n"

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <sstream>
 #include <vector>
 
@@ -73,6 +75,19 @@ TEST_CASE("bench times a run config as it stands") {
   INFO(result.output);
   CHECK(result.code == 0);
   CHECK_THAT(result.output, Contains("lfk,16,4,fp64,1,3,step,"));
+}
+
+TEST_CASE("bench --rate prints a number a case and nothing else") {
+  const ShellResult result = Bench("--rate --variants exact,darkformer --contexts 32 --features 8");
+  INFO(result.output);
+  CHECK(result.code == 0);
+  std::istringstream numbers(result.output);
+  double exact = 0, darkformer = 0;
+  CHECK(numbers >> exact >> darkformer);
+  CHECK(std::min(exact, darkformer) > 0);
+  CHECK(numbers.get() == '\n');
+  CHECK(numbers.get() == EOF);
+  CHECK(Bench("--rate --csv").code == 2);
 }
 
 TEST_CASE("bench refuses what it does not know before it times anything") {
