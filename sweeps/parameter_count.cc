@@ -10,11 +10,9 @@ namespace {
 
 constexpr Index kByteVocab = 256;
 
-Index Vocab(const DataOptions& data) { return data.tokenizer == "byte" ? kByteVocab : data.vocab; }
-
 /// Everything that a count can depend on, as text.
 std::string Shape(const RunConfig& config) {
-  std::string shape = std::to_string(Vocab(config.data));
+  std::string shape = std::to_string(VocabOf(config.data));
   for (const auto& [key, value] : FlatConfig(config))
     if (key.rfind("model.", 0) == 0 || key.rfind("attention.", 0) == 0) shape += ' ' + key + '=' + value;
   return shape;
@@ -22,10 +20,12 @@ std::string Shape(const RunConfig& config) {
 
 }  // namespace
 
+Index VocabOf(const DataOptions& data) { return data.tokenizer == "byte" ? kByteVocab : data.vocab; }
+
 Index ParameterCount(const RunConfig& config) {
   static std::map<std::string, Index> known;
   const auto [entry, is_new] = known.try_emplace(Shape(config), 0);
-  if (is_new) entry->second = CountParameters(config.model, config.attention, Vocab(config.data));
+  if (is_new) entry->second = CountParameters(config.model, config.attention, VocabOf(config.data));
   return entry->second;
 }
 
