@@ -4,6 +4,7 @@
 
 #include "app/commands.h"
 #include "core/error.h"
+#include "sweeps/job_choice.h"
 #include "sweeps/launcher.h"
 #include "sweeps/report.h"
 
@@ -28,26 +29,35 @@ SweepStore StoreFor(const SweepArguments& arguments, const Sweep& sweep) {
   return SweepStore(arguments.out.empty() ? "runs/" + sweep.name : arguments.out);
 }
 
+LaunchOptions OptionsOf(const SweepArguments& arguments) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  LaunchOptions options;
+  options.trainer = {self, "train"};
+  options.timer = {self, "bench"};
+  options.cores = AllowedCores();
+  options.jobs = arguments.jobs;
+  options.threads = arguments.threads;
+  options.retry_failed = arguments.retry == "failed";
+  options.stop_on_error = arguments.on_error == "stop";
+  return options;
+}
+
 int Plan(const SweepArguments& arguments) {
   Sweep sweep = Load(arguments);
   const SweepStore store = StoreFor(arguments, sweep);
   store.AdoptNames(sweep);
+  const LaunchOptions options = OptionsOf(arguments);
+  const JobChoice choice = StoredJobs(sweep, store, options);
   const JobPlan plan =
-      PlanJobs(AllowedCores(), static_cast<int>(sweep.trials.size()), arguments.jobs, arguments.threads);
-  fmt::print("{}", PlanText(sweep, store, plan));
+      PlanJobs(options.cores, static_cast<int>(sweep.trials.size()), options.jobs, choice.threads);
+  fmt::print("{}", PlanText(sweep, store, plan, choice.why));
   return 0;
 }
 
 int Run(const SweepArguments& arguments) {
   Sweep sweep = Load(arguments);
   const SweepStore store = StoreFor(arguments, sweep);
-  LaunchOptions options;
-  options.trainer = {std::filesystem::read_symlink("/proc/self/exe").string(), "train"};
-  options.cores = AllowedCores();
-  options.jobs = arguments.jobs;
-  options.threads = arguments.threads;
-  options.retry_failed = arguments.retry == "failed";
-  options.stop_on_error = arguments.on_error == "stop";
+  const LaunchOptions options = OptionsOf(arguments);
   Tally tally;
   {
     const auto monitor = MakeMonitor(arguments.quiet ? MonitorStyle::kQuiet : StyleFor(stdout), stdout);
@@ -86,9 +96,9 @@ void AddSpec(CLI::App& command, SweepArguments& arguments, const char* what) {
 }
 
 void AddJobs(CLI::App& command, SweepArguments& arguments) {
-  command.add_option("--jobs", arguments.jobs, "runs at once (default: as many as there are cores)")
+  command.add_option("--jobs", arguments.jobs, "runs at once (default: see below)")
       ->check(CLI::Range(1, 100000));
-  command.add_option("--threads", arguments.threads, "threads a run (default: the cores that jobs leave)")
+  command.add_option("--threads", arguments.threads, "threads a run (default: see below)")
       ->check(CLI::Range(1, 100000));
 }
 
@@ -103,6 +113,10 @@ void AddSweep(CLI::App& app, int& exit_code) {
       "  darkformer sweep plan experiments/recipes/quickstart.yaml --set data.text=bible.txt\n"
       "  darkformer sweep run experiments/recipes/quickstart.yaml --set data.text=bible.txt --jobs 2\n"
       "  darkformer sweep status runs/quickstart\n"
+      "Without --jobs and --threads, `sweep run` first times which division of the cores ends the sweep\n"
+      "soonest and keeps the figures in jobs.csv in its folder; a sweep too short for that gets as many "
+      "jobs\n"
+      "as fit. With one of the two, the other is what the cores allow. Results depend on neither.\n"
       "`sweep run` again runs only what is missing. Ctrl-C saves the running runs and stops.\n"
       "Exit codes of run: 0 all done, 2 bad sweep file, 3 some diverged, 4 some failed, 5 stopped early.");
 

@@ -16,7 +16,8 @@ struct JobPlan {
 
 /// Divides `cores` among `trials` runs. 0 for `jobs` or `threads` means "choose": as many jobs as there are
 /// cores and trials, because small models gain more from a second run than from a second thread, and the
-/// cores left over become threads. Throws Error(kUsage) when jobs × threads asks for more than is allowed.
+/// cores left over become threads. A guess, for where nothing was measured (job_choice.h). Throws
+/// Error(kUsage) when jobs × threads asks for more than is allowed.
 JobPlan PlanJobs(const Cores& cores, int trials, int jobs, int threads);
 
 }  // namespace dark

@@ -7,8 +7,10 @@
 #include "core/files/file.h"
 #include "experiments/run_file/run_file.h"
 #include "sweeps/disk.h"
+#include "sweeps/job_choice.h"
 #include "sweeps/job_plan.h"
 #include "sweeps/run_trials.h"
+#include "sweeps/signals.h"
 
 namespace dark {
 namespace {
@@ -44,9 +46,8 @@ void NoteStrangers(const std::vector<std::string>& strangers, Monitor& monitor) 
 }  // namespace
 
 Tally RunSweep(Sweep& sweep, const SweepStore& store, const LaunchOptions& options, Monitor& monitor) {
-  // Threads follow from the whole sweep, not from what is left of it: a resumed run keeps its number.
-  const JobPlan whole =
-      PlanJobs(options.cores, static_cast<int>(sweep.trials.size()), options.jobs, options.threads);
+  // Wishes that cannot be met are refused before anything is written.
+  PlanJobs(options.cores, static_cast<int>(sweep.trials.size()), options.jobs, options.threads);
   MakeFolders(store.root());
   const RunLock lock(store.root());
   store.AdoptNames(sweep);
@@ -59,11 +60,19 @@ Tally RunSweep(Sweep& sweep, const SweepStore& store, const LaunchOptions& optio
   if (tally.failed > 0)
     monitor.Note(fmt::format("{} trials failed earlier; --retry failed runs them again", tally.failed));
   if (missing.empty()) return tally;
-  const JobPlan plan = PlanJobs(options.cores, static_cast<int>(missing.size()), options.jobs, whole.threads);
+  const SignalQueue signals;
+  // Threads follow from the whole sweep, not from what is left of it: a resumed run keeps its number.
+  const JobChoice choice = MeasuredJobs(sweep, store, options, signals, monitor);
+  if (choice.interrupted) {
+    tally.stopped = static_cast<int>(missing.size());
+    return tally;
+  }
+  const JobPlan plan =
+      PlanJobs(options.cores, static_cast<int>(missing.size()), options.jobs, choice.threads);
   RequireSpace(store.root(), EstimateSweepBytes(missing, plan.jobs()));
   monitor.Note(fmt::format("{} of {} trials to run in {}: {} jobs × {} threads", missing.size(),
                            sweep.trials.size(), store.root(), plan.jobs(), plan.threads));
-  return RunTrials(missing, store, options, plan, tally, monitor);
+  return RunTrials(missing, store, options, plan, tally, signals, monitor);
 }
 
 Exit ExitFor(const Tally& tally, bool stop_on_error) {

@@ -14,12 +14,15 @@ namespace dark {
 struct LaunchOptions {
   /// Path of the program and its first arguments; a trial adds CONFIG --out FOLDER --resume --threads N.
   std::vector<std::string> trainer;
+  /// Path of a program that times steps and its first arguments (StepTimer); empty = jobs are not measured.
+  std::vector<std::string> timer;
   Cores cores;
-  int jobs = 0;     ///< trials at once, 0 = as many as fit
-  int threads = 0;  ///< threads a trial, 0 = the cores that trials at once leave
+  int jobs = 0;     ///< trials at once, 0 = choose
+  int threads = 0;  ///< threads a trial, 0 = choose (job_choice.h)
   bool retry_failed = false;
   bool stop_on_error = false;
-  double lock_patience = 60;  ///< seconds to wait for a trial that an earlier driver's job still holds
+  double lock_patience = 60;    ///< seconds to wait for a trial that an earlier driver's job still holds
+  double timer_patience = 300;  ///< seconds after which a timer counts as hung
 };
 
 /// Runs what is missing of `sweep` in `store`, each trial a process of its own, until all is run or a signal

@@ -33,7 +33,8 @@ double TokensPerStep(const TrainOptions& train) {
 
 }  // namespace
 
-std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan& plan) {
+std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan& plan,
+                     const std::string& choice) {
   static const std::vector<Column> columns = {
       {"run", false, 0}, {"lr", true, 0},    {"attention", false, 0}, {"m", true, 0},
       {"seed", true, 0}, {"steps", true, 0}, {"tok/step", true, 0},   {"params", true, 0}};
@@ -57,6 +58,7 @@ std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan&
                       HumanCount(tokens), plan.jobs(), plan.threads);
   for (const std::vector<int>& cpus : plan.cpus) text += " [" + FormatCpuList(cpus) + "]";
   text += '\n';
+  if (!choice.empty()) text += choice + '\n';
   text +=
       fmt::format("in {}: about {} of {} free\n", store.root(),
                   HumanBytes(EstimateSweepBytes(trials, plan.jobs())), HumanBytes(FreeBytes(store.root())));

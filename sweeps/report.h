@@ -10,7 +10,9 @@
 namespace dark {
 
 /// What `sweep plan` prints: every run with what decides its cost, totals, jobs and threads, disk.
-std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan& plan);
+/// `choice` says why these jobs and threads; may be empty.
+std::string PlanText(const Sweep& sweep, const SweepStore& store, const JobPlan& plan,
+                     const std::string& choice);
 
 /// A trial's name and where it stands.
 struct NamedStatus {

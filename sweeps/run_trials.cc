@@ -50,8 +50,7 @@ class Launcher {
     for (std::size_t slot = plan.cpus.size(); slot-- > 0;) free_slots_.push_back(slot);
   }
 
-  Tally Run() {
-    const SignalQueue signals;
+  Tally Run(const SignalQueue& signals) {
     while (true) {
       StartWhatFits();
       if (jobs_.empty() && pending_.empty()) break;
@@ -217,8 +216,9 @@ class Launcher {
 }  // namespace
 
 Tally RunTrials(const std::vector<const Trial*>& trials, const SweepStore& store,
-                const LaunchOptions& options, const JobPlan& plan, Tally tally, Monitor& monitor) {
-  return Launcher(store, options, plan, tally, trials, monitor).Run();
+                const LaunchOptions& options, const JobPlan& plan, Tally tally, const SignalQueue& signals,
+                Monitor& monitor) {
+  return Launcher(store, options, plan, tally, trials, monitor).Run(signals);
 }
 
 }  // namespace dark

@@ -36,6 +36,7 @@ TrialStatus ReadTrial(const std::string& folder);
 ///
 ///     OUT/sweep.yaml    the sweep file as given
 ///     OUT/trials.json   name, overrides, and the names and ids of the runs it stands for
+///     OUT/jobs.csv      what jobs × threads were measured to achieve (plan_table.h)
 ///     OUT/trials/NAME/  one run: config.yaml, log.txt and what the trainer writes
 ///     OUT/lock          held by the driver
 ///

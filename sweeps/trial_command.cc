@@ -14,19 +14,24 @@ constexpr int kLogTailLines = 15;
 
 }  // namespace
 
+Command PinnedCommand(const std::vector<std::string>& arguments, int threads, const std::vector<int>& cpus,
+                      const std::string& log) {
+  Command command;
+  command.arguments = arguments;
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+    command.environment[name] = std::to_string(threads);
+  command.cpus = cpus;
+  command.log = log;
+  return command;
+}
+
 Command TrialCommand(const std::vector<std::string>& trainer, const std::string& folder, int threads,
                      const std::vector<int>& cpus) {
-  const std::string count = std::to_string(threads);
-  Command command;
-  command.arguments = trainer;
-  for (const std::string& argument :
-       std::vector<std::string>{folder + "/config.yaml", "--out", folder, "--resume", "--threads", count})
-    command.arguments.push_back(argument);
-  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
-    command.environment[name] = count;
-  command.cpus = cpus;
-  command.log = folder + "/log.txt";
-  return command;
+  std::vector<std::string> arguments = trainer;
+  for (const std::string& argument : std::vector<std::string>{
+           folder + "/config.yaml", "--out", folder, "--resume", "--threads", std::to_string(threads)})
+    arguments.push_back(argument);
+  return PinnedCommand(arguments, threads, cpus, folder + "/log.txt");
 }
 
 std::size_t BeginLog(const Command& command) {

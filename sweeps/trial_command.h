@@ -8,8 +8,13 @@
 
 namespace dark {
 
-/// How a trial in `folder` is run: `trainer` CONFIG --out FOLDER --resume --threads N, on `cpus`, with the
-/// thread counts of the usual libraries set to `threads` and its output in log.txt.
+/// `arguments` on `cpus`, with the thread counts of the usual libraries set to `threads` and the output in
+/// `log`.
+Command PinnedCommand(const std::vector<std::string>& arguments, int threads, const std::vector<int>& cpus,
+                      const std::string& log);
+
+/// How a trial in `folder` is run: `trainer` CONFIG --out FOLDER --resume --threads N as a
+/// PinnedCommand, with its output in log.txt.
 Command TrialCommand(const std::vector<std::string>& trainer, const std::string& folder, int threads,
                      const std::vector<int>& cpus);
 

@@ -9,6 +9,13 @@
 namespace dark {
 namespace {
 
+std::string HostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+}  // namespace
+
 std::string CpuName() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -16,13 +23,6 @@ std::string CpuName() {
   }
   return "unknown";
 }
-
-std::string HostName() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-}  // namespace
 
 std::string BuildDescription() { return fmt::format("g++ {} {}", __VERSION__, DARKFORMER_FLAGS); }
 

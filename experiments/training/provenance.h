@@ -15,4 +15,7 @@ std::map<std::string, std::string> Provenance(const RunConfig& config, const Dat
 /// Git revision and flags of this build, for `--version` and the run file.
 std::string BuildDescription();
 
+/// The processor's name as the kernel gives it, or "unknown".
+std::string CpuName();
+
 }  // namespace dark

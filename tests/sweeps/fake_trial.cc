@@ -89,6 +89,21 @@ Exit Train(const RunConfig& config, const std::string& folder) {
   return Exit::kOk;
 }
 
+Exit Time(const RunConfig& config, const std::string& path, int threads) {
+  AppendToLog(FolderOf(path) + "/timed.txt", fmt::format("{}\n", threads));
+  const std::string& role = config.data.text;
+  if (role == "untimed") {
+    fmt::print("no clock\n");
+    return Exit::kFailed;
+  }
+  if (role == "mute") fmt::print("fast\n");
+  while (role == "hang" && threads > 1 && stop_requests == 0)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  const double rate = role == "rapid" ? 1e9 : role == "threads" && threads > 1 ? 30 : 10;
+  if (role != "mute") fmt::print("{:.1f}\n", rate);
+  return Exit::kOk;
+}
+
 /// Ends the process as main would, past what the test framework has to say.
 [[noreturn]] void End(Exit exit) {
   std::fflush(nullptr);
@@ -97,13 +112,15 @@ Exit Train(const RunConfig& config, const std::string& folder) {
 
 TEST_CASE("role: trial", "[.trial]") {
   const std::vector<std::string> arguments =
-      LinesOf("DARK_TRIAL");  // CONFIG --out FOLDER --resume --threads N
-  if (arguments.size() != 6) End(Exit::kUsage);
+      LinesOf("DARK_TRIAL");  // CONFIG --out FOLDER --resume --threads N, or bench CONFIG --threads N …
+  if (arguments.size() < 6) End(Exit::kUsage);
   struct sigaction action {};
   action.sa_handler = RequestStop;
   sigaction(SIGTERM, &action, nullptr);
   try {
-    End(Train(ParseRunConfig(ReadFile(arguments[0]), arguments[0]), arguments[2]));
+    if (arguments[0] == "bench")
+      End(Time(LoadRunConfig(arguments[1], {}), arguments[1], std::stoi(arguments[3])));
+    End(Train(LoadRunConfig(arguments[0], {}), arguments[2]));
   } catch (const std::exception& error) {
     fmt::print("fake trial: {}\n", error.what());
     End(Exit::kFailed);

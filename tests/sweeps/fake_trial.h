@@ -12,6 +12,10 @@ namespace dark {
 /// again through a wrapper script that is written into `folder`. `data.text` says how a trial ends: "ok",
 /// "diverge", "fail", "crash" (SIGABRT) or "stubborn" (ignores the first requests to stop). A step lasts 5 ms
 /// and every fifth saves. Each start adds a line to starts.txt in the trial's folder.
+///
+/// With "bench" as its first argument it is a timer of steps: 10 tokens/s, or 30 with two threads or more for
+/// the text "threads", or a billion for "rapid". "untimed" fails, "mute" prints no number, "hang" never ends
+/// with more than one thread. Each start adds its threads to timed.txt beside the config.
 std::string WriteFakeTrainer(const std::string& folder);
 
 /// A driver in a process of its own, so that it can be killed: runs the sweep file `spec` into `out` and

@@ -50,13 +50,14 @@ TEST_CASE("a plan lists runs and totals and writes nothing") {
                        "s.yaml"));
   JobPlan plan;
   plan.cpus = {{0}, {1}};
-  INFO(PlanText(sweep, store, plan));
-  const std::string text = PlanText(sweep, store, plan);
+  INFO(PlanText(sweep, store, plan, "because of this"));
+  const std::string text = PlanText(sweep, store, plan, "because of this");
   CHECK(text.find("tok/step") != std::string::npos);
   CHECK(text.find("0.001  performer  16     1    100       256 ") != std::string::npos);
   CHECK(text.find("  0.5  exact       -     1    100       256 ") != std::string::npos);
   CHECK(text.find(" " + std::to_string(ParameterCount(sweep.trials[0].config)) + "\n") != std::string::npos);
-  CHECK(text.find("4 runs, 102k tokens in all; 2 jobs × 1 threads on CPUs [0] [1]\n") != std::string::npos);
+  CHECK(text.find("4 runs, 102k tokens in all; 2 jobs × 1 threads on CPUs [0] [1]\nbecause of this\n") !=
+        std::string::npos);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
