@@ -15,6 +15,26 @@ inline constexpr Index kKernelCols = 2 * kLanes<T>;
 /// How the kernel finds A[i][p]: in a packed panel, or where it stands.
 enum class Layout { kPacked, kRows, kColumns };
 
+/// C = beta·C + the sums, kRows × kKernelCols of them.
+template <class T, Index kRows>
+inline void StoreTile(const Simd<T>* left, const Simd<T>* right, T beta, T* c, Index ldc) {
+  constexpr Index kWidth = kLanes<T>;
+  if (beta == T(0)) {
+#pragma GCC unroll 14
+    for (Index i = 0; i < kRows; ++i) {
+      StoreSimd(c + i * ldc, left[i]);
+      StoreSimd(c + i * ldc + kWidth, right[i]);
+    }
+    return;
+  }
+#pragma GCC unroll 14
+  for (Index i = 0; i < kRows; ++i) {
+    T* row = c + i * ldc;
+    StoreSimd(row, FusedMultiplyAdd(beta, LoadSimd(row), left[i]));
+    StoreSimd(row + kWidth, FusedMultiplyAdd(beta, LoadSimd(row + kWidth), right[i]));
+  }
+}
+
 /// One tile of C, `kRows` × `cols` (at most kKernelCols):  C = beta·C + A·B over k products. Each
 /// element is one chain of fused multiply-adds in the order of p, wherever its tile begins: results do not
 /// depend on how a matrix was cut. B has rows of kKernelCols valid elements, `b_stride` apart.
@@ -30,6 +50,7 @@ inline void KernelTile(Index k, const T* a, Index a_stride, const T* b, Index b_
     __builtin_prefetch(c + i * ldc);
     __builtin_prefetch(c + i * ldc + cols - 1);
   }
+#pragma GCC unroll 4  // a row of p at a time leaves too little between two branches
   for (Index p = 0; p < k; ++p) {
     const Simd<T> b_left = LoadSimd(b + p * b_stride), b_right = LoadSimd(b + p * b_stride + kWidth);
 #pragma GCC unroll 14
@@ -41,17 +62,15 @@ inline void KernelTile(Index k, const T* a, Index a_stride, const T* b, Index b_
       right[i] = FusedMultiplyAdd(value, b_right, right[i]);
     }
   }
-  alignas(64) T edge[kKernelCols<T>] = {};
-#pragma GCC unroll 14
-  for (Index i = 0; i < kRows; ++i) {
-    T* row = c + i * ldc;
-    const bool whole = cols == kKernelCols<T>;
-    T* to = whole ? row : edge;
-    if (!whole) std::copy(row, row + cols, edge);
-    StoreSimd(to, beta == T(0) ? left[i] : FusedMultiplyAdd(beta, LoadSimd(to), left[i]));
-    StoreSimd(to + kWidth, beta == T(0) ? right[i] : FusedMultiplyAdd(beta, LoadSimd(to + kWidth), right[i]));
-    if (!whole) std::copy(edge, edge + cols, row);
+  if (cols == kKernelCols<T>) {
+    StoreTile<T, kRows>(left, right, beta, c, ldc);
+    return;
   }
+  alignas(64) T edge[kRows * kKernelCols<T>] = {};
+  for (Index i = 0; i < kRows; ++i) std::copy(c + i * ldc, c + i * ldc + cols, edge + i * kKernelCols<T>);
+  StoreTile<T, kRows>(left, right, beta, edge, kKernelCols<T>);
+  for (Index i = 0; i < kRows; ++i)
+    std::copy(edge + i * kKernelCols<T>, edge + i * kKernelCols<T> + cols, c + i * ldc);
 }
 
 /// The same for any number of rows up to kKernelRows.

@@ -14,7 +14,7 @@ namespace {
 // of A (kRowBlock × kDepth) in the second, a block of B (kDepth × kColBlock) in the last.
 constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = 2048;
 constexpr Index kFewRows = 4 * kKernelRows;  // up to this many rows, B is read where it stands
-constexpr Index kFewPanels = 6;              // up to this many column panels, A is read where it stands
+constexpr Index kFewPanels = 6;              // up to this many column panels, Aᵀ is read where it stands
 
 /// A product with its operands as given.
 template <class T>
@@ -70,13 +70,13 @@ void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index
 template <class T>
 void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& memory) {
   const T* a = x.A(block.row, block.from);
-  if (block.cols > kFewPanels * kKernelCols<T>) {
-    PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, x.lda, memory.a);
-    MultiplyBlock<T, Layout::kPacked>(x, block, memory.a, 0, kKernelRows * block.depth);
-  } else if (x.op_a == Op::kNone) {
+  if (x.op_a == Op::kNone) {
     MultiplyBlock<T, Layout::kRows>(x, block, a, x.lda, kKernelRows * x.lda);
-  } else {
+  } else if (block.cols <= kFewPanels * kKernelCols<T>) {
     MultiplyBlock<T, Layout::kColumns>(x, block, a, x.lda, kKernelRows);
+  } else {
+    PackPanels<T, kKernelRows>(/*transposed=*/true, block.rows, block.depth, a, x.lda, memory.a);
+    MultiplyBlock<T, Layout::kPacked>(x, block, memory.a, 0, kKernelRows * block.depth);
   }
 }
 
