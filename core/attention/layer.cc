@@ -6,7 +6,7 @@
 #include "core/attention/calibration.h"
 #include "core/attention/positive_features.h"
 #include "core/attention/proposal.h"
-#include "core/attention/softmax.h"
+#include "core/attention/softmax_head.h"
 #include "core/attention/whitening.h"
 #include "core/ops.h"
 
@@ -55,21 +55,21 @@ template <class T>
 double KernelError(const AttentionLayer<T>& layer) {
   const HeadShape& s = layer.shape;
   const Index rows = std::min(kProbeRows, s.context);
+  const SoftmaxShape<T> head{rows, s.dim, s.value_dim};
   T *exact = nullptr, *log_sum = nullptr, *scratch = nullptr;
   Arena<T> memory;  // aligned, so that the error rounds alike in every process
   memory.Plan(&exact, rows * s.value_dim);
   memory.Plan(&log_sum, rows);
-  memory.Plan(&scratch, SoftmaxScratch<T>(rows, s.dim));
+  memory.Plan(&scratch, head.Scratch());
   memory.Allocate();
   double error = 0, norm = 0;
   const auto view = [&](const Node<T>& node, Index h, Index dim) {
     return HeadView<const T>{node.value + h * dim, node.cols};
   };
   for (Index h = 0; h < s.heads; ++h) {
-    SoftmaxHead(rows, s.dim, s.value_dim, view(*layer.q, h, s.dim),
-                view(*layer.k, h / s.queries_per_key(), s.dim),
-                view(*layer.v, h * s.value_heads / s.heads, s.value_dim), HeadView<T>{exact, s.value_dim},
-                log_sum, scratch);
+    SoftmaxForward(head, view(*layer.q, h, s.dim), view(*layer.k, h / s.queries_per_key(), s.dim),
+                   view(*layer.v, h * s.value_heads / s.heads, s.value_dim), HeadView<T>{exact, s.value_dim},
+                   log_sum, scratch);
     const auto target = MatrixMap<T>(exact, rows, s.value_dim).template cast<double>();
     const auto estimate =
         layer.out->Value().topRows(rows).middleCols(h * s.value_dim, s.value_dim).template cast<double>();

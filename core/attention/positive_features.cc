@@ -34,7 +34,7 @@ class Positive final : public FeatureMap<T> {
 
   void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const override {
     const Index m = plan_.m;
-    Gemm(Op::kNone, rows, m, x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
+    Gemm(Op::kNone, rows, m, plan_.dim, x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
     const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
     for (Index i = 0; i < rows; ++i) Row(a, i).array() -= T(0.5) * Input(x, i).squaredNorm() + half_log_m;
     if (const T* weights = drawn_ ? drawn_->LogWeights(Set(key_head)) : nullptr)

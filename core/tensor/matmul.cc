@@ -95,7 +95,7 @@ Index PanelColumns(Index n) {
 template <class T>
 void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   thread_local PackMemory<T> memory;
-  const Index depth = PassDepth(x.k);
+  const Index whole = packed != nullptr ? packed->k : x.k, depth = PassDepth(whole);
   const bool b_in_place =
       x.op_b == Op::kNone && x.n % kKernelCols<T> == 0 && x.m <= (x.ldb == x.n ? kRowBlock : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
@@ -103,9 +103,9 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
       Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1)};
       if (from == 0) block.beta = x.beta;
       block.b_stride = kKernelCols<T>;
-      block.b_panel = kKernelCols<T> * block.depth;
+      block.b_panel = kKernelCols<T> * std::min(depth, whole - from);
       if (packed != nullptr) {
-        block.b = packed->data + from * PanelColumns<T>(packed->n) + col * block.depth;
+        block.b = packed->data + from * PanelColumns<T>(packed->n) + col / kKernelCols<T> * block.b_panel;
       } else if (b_in_place) {
         block.b = x.B(from, col);
         block.b_stride = x.ldb;
@@ -168,11 +168,13 @@ template void Pack(Op, const float*, Index, const PackedB<float>&);
 template void Pack(Op, const double*, Index, const PackedB<double>&);
 
 template <class T>
-void Gemm(Op op_a, Index m, Index n, const T* a, Index lda, const PackedB<T>& b, T beta, T* c, Index ldc) {
-  Multiply<T>({op_a, Op::kNone, m, n, b.k, a, lda, nullptr, 0, beta, c, ldc}, &b);
+void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
+          Index ldc) {
+  Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc}, &b);
 }
-template void Gemm(Op, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);
-template void Gemm(Op, Index, Index, const double*, Index, const PackedB<double>&, double, double*, Index);
+template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);
+template void Gemm(Op, Index, Index, Index, const double*, Index, const PackedB<double>&, double, double*,
+                   Index);
 
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,

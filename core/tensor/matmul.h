@@ -24,9 +24,11 @@ template <class T>
 Index PackedSize(Index n, Index k);
 template <class T>
 void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed);
-/// Gemm with the first n columns of a packed operand; the same bits.
+/// Gemm with the first k rows and n columns of a packed operand; with all its rows the bits are those of
+/// Gemm.
 template <class T>
-void Gemm(Op op_a, Index m, Index n, const T* a, Index lda, const PackedB<T>& b, T beta, T* c, Index ldc);
+void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
+          Index ldc);
 
 /// Gemm on the whole team, cut across the longer side of C into one part a thread.
 template <class T>

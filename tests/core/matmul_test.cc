@@ -99,8 +99,15 @@ TEST_CASE("how a product is cut does not change a bit of it") {
     std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
     const PackedB<float> right{memory.data(), s.n, s.k};
     Pack(Op::kTranspose, b.data(), s.k, right);
-    Gemm(Op::kTranspose, s.m, s.n, a.data(), s.m, right, 0.7f, packed.data(), s.n);
+    Gemm(Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, right, 0.7f, packed.data(), s.n);
     CHECK(std::memcmp(whole.data(), packed.data(), whole.size() * sizeof(float)) == 0);
+    const Index rows = s.k * 3 / 4, cols = s.n / 2;
+    auto part = before;
+    Gemm(Op::kTranspose, s.m, cols, rows, a.data(), s.m, right, 0.0f, part.data(), s.n);
+    CHECK((Logical(part, s.m, cols, s.n, false) -
+           Logical(a, s.m, rows, s.m, true) * Logical(b, rows, cols, s.k, true))
+              .cwiseAbs()
+              .maxCoeff() < 1e-3);
     for (const int threads : {1, 2, 5}) {
       omp_set_num_threads(threads);
       auto team = before;

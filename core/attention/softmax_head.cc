@@ -1,0 +1,174 @@
+#include "core/attention/softmax_head.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dark {
+namespace {
+
+// Two blocks of scores stay in the second-level cache. Fewer queries than keys: what stands above the
+// diagonal of their last block is computed in vain. (48 … 128 of either were within 5 % of this.)
+constexpr Index kQueries = 64, kKeys = 128;
+
+template <class T>
+using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
+template <class T>
+using ConstRow = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
+
+/// Keys or values of a head in the order in which products read them, block by block: as a right operand
+/// [dim × keys] (scores) or [keys × dim] (sums over keys).
+template <class T>
+struct PackedBlocks {
+  Op op;  ///< kTranspose: [dim × keys]
+  Index rows, dim;
+  T* data;
+
+  static Index BlockSize(Index dim) { return std::max(PackedSize<T>(kKeys, dim), PackedSize<T>(dim, kKeys)); }
+  static Index Size(Index rows, Index dim) { return (rows + kKeys - 1) / kKeys * BlockSize(dim); }
+
+  PackedB<T> At(Index begin) const {
+    const Index keys = std::min(kKeys, rows - begin);
+    PackedB<T> block{data + begin / kKeys * BlockSize(dim), keys, dim};
+    if (op == Op::kNone) std::swap(block.n, block.k);
+    return block;
+  }
+  void Fill(HeadView<const T> x) const {
+    for (Index begin = 0; begin < rows; begin += kKeys) Pack(op, x.row(begin), x.stride, At(begin));
+  }
+};
+
+/// Queries [begin, begin + rows) against keys [key, key + keys); key ≤ begin, and at most the last queries
+/// see all of the keys.
+struct Pair {
+  Index begin, rows, key, keys;
+  Index Visible(Index i) const { return std::min(keys, begin + i + 1 - key); }
+};
+
+template <class Body>
+void ForQueries(Index rows, const Body& body) {
+  for (Index begin = 0; begin < rows; begin += kQueries) body(begin, std::min(kQueries, rows - begin));
+}
+
+template <class Body>
+void ForKeys(Index begin, Index rows, const Body& body) {
+  for (Index key = 0; key < begin + rows; key += kKeys)
+    body(Pair{begin, rows, key, std::min(kKeys, begin + rows - key)});
+}
+
+/// Running maximum and sum of a block's queries.
+template <class T>
+struct Running {
+  T max[kQueries], sum[kQueries];
+  explicit Running(Index rows) {
+    std::fill(max, max + rows, -std::numeric_limits<T>::infinity());
+    std::fill(sum, sum + rows, T(0));
+  }
+};
+
+/// Scores to exp(score − running maximum); earlier sums and outputs are scaled to a maximum that rose.
+template <class T>
+void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> out, Index value_dim) {
+  for (Index i = 0; i < pair.rows; ++i) {
+    Row<T> row(scores + i * kKeys, pair.keys);
+    auto seen = row.head(pair.Visible(i));
+    const T max = seen.maxCoeff();
+    if (!(max <= running.max[i])) {  // also for NaN, which then shows in the output
+      const T factor = std::exp(running.max[i] - max);
+      running.max[i] = max;
+      running.sum[i] *= factor;
+      if (pair.key > 0) Row<T>(out.row(pair.begin + i), value_dim) *= factor;
+    }
+    seen = (seen - running.max[i]).exp();
+    running.sum[i] += seen.sum();
+    row.tail(pair.keys - pair.Visible(i)).setZero();
+  }
+}
+
+/// Scores to P, and dP = dout·vᵀ to dS.
+template <class T>
+void ScoreGradients(const Pair& pair, const T* log_sum, const T* dots, T* p, T* ds) {
+  for (Index i = 0; i < pair.rows; ++i) {
+    Row<T> p_row(p + i * kKeys, pair.keys), ds_row(ds + i * kKeys, pair.keys);
+    const Index visible = pair.Visible(i);
+    p_row.head(visible) = (p_row.head(visible) - log_sum[pair.begin + i]).exp();
+    ds_row.head(visible) = p_row.head(visible) * (ds_row.head(visible) - dots[i]);
+    p_row.tail(pair.keys - visible).setZero();
+    ds_row.tail(pair.keys - visible).setZero();
+  }
+}
+
+}  // namespace
+
+template <class T>
+Index SoftmaxShape<T>::Scratch() const {
+  return 2 * PackedBlocks<T>::Size(rows, dim) + PackedBlocks<T>::Size(rows, value_dim) +
+         2 * kQueries * kKeys + PackedSize<T>(dim, kQueries) + PackedSize<T>(value_dim, kQueries);
+}
+template struct SoftmaxShape<float>;
+template struct SoftmaxShape<double>;
+
+template <class T>
+void SoftmaxForward(const SoftmaxShape<T>& shape, HeadView<const T> q, HeadView<const T> k,
+                    HeadView<const T> v, HeadView<T> out, T* log_sum, T* scratch) {
+  const Index dim = shape.dim, vd = shape.value_dim;
+  const PackedBlocks<T> keys{Op::kTranspose, shape.rows, dim, scratch};
+  const PackedBlocks<T> values{Op::kNone, shape.rows, vd, keys.data + keys.Size(shape.rows, dim)};
+  T* scores = values.data + values.Size(shape.rows, vd);
+  keys.Fill(k);
+  values.Fill(v);
+  ForQueries(shape.rows, [&](Index begin, Index rows) {
+    Running<T> running(rows);
+    ForKeys(begin, rows, [&](const Pair& x) {
+      Gemm(Op::kNone, rows, x.keys, dim, q.row(begin), q.stride, keys.At(x.key), T(0), scores, kKeys);
+      Exponentials(x, running, scores, out, vd);
+      Gemm(Op::kNone, rows, vd, x.keys, scores, kKeys, values.At(x.key), T(x.key > 0 ? 1 : 0), out.row(begin),
+           out.stride);
+    });
+    for (Index i = 0; i < rows; ++i) {
+      Row<T>(out.row(begin + i), vd) *= T(1) / running.sum[i];
+      log_sum[begin + i] = running.max[i] + std::log(running.sum[i]);
+    }
+  });
+}
+template void SoftmaxForward(const SoftmaxShape<float>&, HeadView<const float>, HeadView<const float>,
+                             HeadView<const float>, HeadView<float>, float*, float*);
+template void SoftmaxForward(const SoftmaxShape<double>&, HeadView<const double>, HeadView<const double>,
+                             HeadView<const double>, HeadView<double>, double*, double*);
+
+template <class T>
+void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x, T* scratch) {
+  const Index dim = shape.dim, vd = shape.value_dim;
+  const PackedBlocks<T> keys_t{Op::kTranspose, shape.rows, dim, scratch};
+  const PackedBlocks<T> keys{Op::kNone, shape.rows, dim, keys_t.data + keys_t.Size(shape.rows, dim)};
+  const PackedBlocks<T> values_t{Op::kTranspose, shape.rows, vd, keys.data + keys.Size(shape.rows, dim)};
+  T* p = values_t.data + values_t.Size(shape.rows, vd);
+  T* ds = p + kQueries * kKeys;
+  T *packed_q = ds + kQueries * kKeys, *packed_dout = packed_q + PackedSize<T>(dim, kQueries);
+  keys_t.Fill(x.k);
+  keys.Fill(x.k);
+  values_t.Fill(x.v);
+  ForQueries(shape.rows, [&](Index begin, Index rows) {
+    const T *q = x.q.row(begin), *dout = x.dout.row(begin);
+    const PackedB<T> queries{packed_q, dim, rows}, douts{packed_dout, vd, rows};
+    Pack(Op::kNone, q, x.q.stride, queries);
+    Pack(Op::kNone, dout, x.dout.stride, douts);
+    T dots[kQueries];
+    for (Index i = 0; i < rows; ++i)
+      dots[i] = (ConstRow<T>(x.dout.row(begin + i), vd) * ConstRow<T>(x.out.row(begin + i), vd)).sum();
+    ForKeys(begin, rows, [&](const Pair& pair) {
+      const Index n = pair.keys;
+      Gemm(Op::kNone, rows, n, dim, q, x.q.stride, keys_t.At(pair.key), T(0), p, kKeys);
+      Gemm(Op::kNone, rows, n, vd, dout, x.dout.stride, values_t.At(pair.key), T(0), ds, kKeys);
+      ScoreGradients(pair, x.log_sum, dots, p, ds);
+      Gemm(Op::kNone, rows, dim, n, ds, kKeys, keys.At(pair.key), T(1), x.dq.row(begin), x.dq.stride);
+      Gemm(Op::kTranspose, n, dim, rows, ds, kKeys, queries, T(1), x.dk.row(pair.key), x.dk.stride);
+      Gemm(Op::kTranspose, n, vd, rows, p, kKeys, douts, T(1), x.dv.row(pair.key), x.dv.stride);
+    });
+  });
+}
+template void SoftmaxBackward(const SoftmaxShape<float>&, const SoftmaxGradients<float>&, float*);
+template void SoftmaxBackward(const SoftmaxShape<double>&, const SoftmaxGradients<double>&, double*);
+
+}  // namespace dark
