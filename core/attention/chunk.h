@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -66,6 +67,18 @@ struct PrefixState {
     S().setZero();
     Z().setZero();
     scale = -std::numeric_limits<T>::infinity();
+  }
+
+  /// Elements that Save writes and Load reads.
+  static Index Size(Index m, Index value_dim) { return (m * (value_dim + 1) + 16) / 16 * 16; }
+  void Save(T* to) const {
+    to = std::copy_n(s, m * value_dim, to);
+    *std::copy_n(z, m, to) = scale;
+  }
+  void Load(const T* from) {
+    std::copy_n(from, m * value_dim, s);
+    std::copy_n(from + m * value_dim, m, z);
+    scale = from[m * (value_dim + 1)];
   }
 };
 

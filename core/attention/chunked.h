@@ -1,0 +1,118 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "core/attention/chunk.h"
+#include "core/attention/feature_attention.h"
+#include "core/tensor/parallel.h"
+
+namespace dark {
+
+/// Causal attention over features by chunks of kChunk tokens. The forward pass keeps its state at every
+/// segment's start; the backward pass takes a segment's features again and holds them while it works on the
+/// segment, so that its working memory is the same for every T.
+template <class T>
+class Chunked final : public FeatureAttention<T> {
+ public:
+  Chunked(Tape<T>& tape, const std::string& name, const HeadShape& shape, std::shared_ptr<FeatureMap<T>> map,
+          Node<T>* q, Node<T>* k, Node<T>* v);
+
+  Node<T>* out() const override { return out_; }
+  FeatureMap<T>& map() const override { return *map_; }
+  NormaliserHealth Health() const override;
+
+  void Forward() const;
+  void Backward() const;
+
+ private:
+  static constexpr Index kSegment = 8 * kChunk;
+
+  /// Working memory of one thread. Sizes: C = kChunk, L = tokens of a segment, Q = query heads that share a
+  /// key head, d = value_dim.
+  struct Scratch {
+    T *s, *z, *later_s, *later_z;              // m·d, m, m·d, m: states of the past and of the future
+    T *scores, *dscores, *weights, *carry;     // C·C, C·C, C·C, C
+    T *phi_k, *key_scale, *running;            // L·m, L, L
+    T *phi_q, *dphi_k, *dnum, *dden, *dphi_q;  // Q·L·m, L·m, Q·L·d, Q·L, C·m
+  };
+  /// Tokens [begin, begin + rows) of a sequence, in the segment that starts at token `segment`.
+  struct Chunk {
+    Index begin, rows, segment;
+    Index local() const { return begin - segment; }  ///< where the chunk stands in memory of a segment
+  };
+  /// One key head of one sequence, with the memory of the thread that works on it.
+  struct Unit {
+    Index b, key_head;
+    Scratch w;
+  };
+
+  std::array<Index, 16> ScratchSizes() const;
+  Scratch ThreadScratch() const;
+  Index segment_length() const { return std::min(kSegment, shape_.context); }
+  Index segments() const { return (shape_.context + kSegment - 1) / kSegment; }
+  T* SavedState(const Unit& u, Index segment) const;
+
+  /// Units are value heads: key heads that share values add to dv in a fixed order.
+  template <class Body>
+  void ForUnits(const Body& body) const {
+    const Index group = shape_.keys_per_value();
+    ParallelFor(shape_.batch * shape_.value_heads, [&](Index unit) {
+      const Index b = unit / shape_.value_heads, g = unit % shape_.value_heads;
+      for (Index key_head = g * group; key_head < (g + 1) * group; ++key_head)
+        body(Unit{b, key_head, ThreadScratch()});
+    });
+  }
+  template <class Body>
+  void ForQueries(Index key_head, const Body& body) const {
+    const Index group = shape_.queries_per_key();
+    for (Index i = 0; i < group; ++i) body(i, key_head * group + i);
+  }
+  template <class Body>
+  void ForChunks(Index segment, const Body& body) const {
+    const Index end = std::min(segment + kSegment, shape_.context);
+    for (Index begin = segment; begin < end; begin += kChunk)
+      body(Chunk{begin, std::min(kChunk, end - begin), segment});
+  }
+
+  HeadView<T> QueryHead(T* data, Index b, Index h) const {
+    return Head(data, q_->cols, shape_.context, b, h, shape_.dim);
+  }
+  HeadView<T> KeyHead(T* data, const Unit& u) const {
+    return Head(data, k_->cols, shape_.context, u.b, u.key_head, shape_.dim);
+  }
+  HeadView<T> ValueHead(T* data, const Unit& u) const {
+    return Head(data, v_->cols, shape_.context, u.b, u.key_head / shape_.keys_per_value(), shape_.value_dim);
+  }
+  HeadView<T> OutHead(T* data, Index b, Index h) const {
+    return Head(data, out_->cols, shape_.context, b, h, shape_.value_dim);
+  }
+  static ConstHead<T> From(HeadView<T> view, Index t) { return {view.row(t), view.stride}; }
+  T* Denominator(Index b, Index h) const { return denominator_ + (b * shape_.heads + h) * shape_.context; }
+  T* Partial(Index b, Index key_head) const {
+    return partials_ + (b * shape_.key_heads + key_head) * map_->partial_size();
+  }
+
+  void ForwardUnit(const Unit& u) const;
+  void KeyFeatures(const Unit& u, const Chunk& c, T before) const;
+  void ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const;
+  void AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const;
+
+  void BackwardUnit(const Unit& u) const;
+  void OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const;
+  void BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state) const;
+  void BackwardKeys(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
+  void AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
+
+  HeadShape shape_;
+  std::shared_ptr<FeatureMap<T>> map_;
+  Index m_;
+  Node<T>*q_, *k_, *v_, *out_;
+  T* denominator_ = nullptr;  // [batch × heads × context], 0 where it underflowed
+  T* states_ = nullptr;       // [batch × key_heads × segments × PrefixState size]: state at its start
+  T* scratch_ = nullptr;
+  T* partials_ = nullptr;  // [batch × key_heads × map partial]
+  Index scratch_size_ = 0;
+};
+
+}  // namespace dark

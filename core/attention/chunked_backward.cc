@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include "core/attention/chunked.h"
+#include "core/tensor/matmul.h"
+
+namespace dark {
+
+template <class T>
+void Chunked<T>::Backward() const {
+  const Index size = map_->partial_size();
+  std::fill(partials_, partials_ + shape_.batch * shape_.key_heads * size, T(0));
+  ForUnits([&](const Unit& u) { BackwardUnit(u); });
+  if (size == 0) return;
+  for (Index b = 0; b < shape_.batch; ++b) {
+    for (Index g = 0; g < shape_.key_heads; ++g) map_->AddPartial(g, Partial(b, g));
+  }
+}
+template void Chunked<float>::Backward() const;
+template void Chunked<double>::Backward() const;
+
+// Segments from the last to the first; in each, chunks forward from the saved state, then back from the state
+// of the future.
+template <class T>
+void Chunked<T>::BackwardUnit(const Unit& u) const {
+  PrefixState<T> state{u.w.s, u.w.z, m_, shape_.value_dim};
+  PrefixState<T> later{u.w.later_s, u.w.later_z, m_, shape_.value_dim};
+  later.Clear();
+  for (Index segment = (segments() - 1) * kSegment; segment >= 0; segment -= kSegment) {
+    state.Load(SavedState(u, segment));
+    Index last = segment;
+    ForChunks(segment, [&](const Chunk& c) {
+      KeyFeatures(u, c, state.scale);
+      std::fill_n(u.w.dphi_k + c.local() * m_, c.rows * m_, T(0));
+      ForQueries(u.key_head, [&](Index i, Index h) {
+        OutputGradients(u, i, h, c);
+        BackwardQueries(u, i, h, c, state);
+      });
+      AddToState(u, c, state);
+      last = c.begin;
+    });
+    for (Index begin = last; begin >= segment; begin -= kChunk)
+      BackwardKeys(u, {begin, std::min(kChunk, shape_.context - begin), segment}, later);
+  }
+}
+
+// out = num/den:  dnum = dout/den,  dden = −(dout·out)/den; a row that underflowed has neither.
+template <class T>
+void Chunked<T>::OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const {
+  const auto out = OutHead(out_->value, u.b, h), dout = OutHead(out_->grad, u.b, h);
+  const Index vd = shape_.value_dim, at = i * segment_length() + c.local();
+  using Row = Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>>;
+  for (Index r = 0; r < c.rows; ++r) {
+    const Index t = c.begin + r;
+    const T denominator = Denominator(u.b, h)[t];
+    const T inverse = denominator == T(0) ? T(0) : T(1) / denominator;
+    Row(u.w.dnum + (at + r) * vd, vd) = inverse * Row(dout.row(t), vd);
+    u.w.dden[at + r] = -inverse * Row(dout.row(t), vd).dot(Row(out.row(t), vd));
+  }
+}
+
+// One chunk, in forward order. With P_ij = φ(q_i)·φ(k_j) and weights w_ij:
+//   dP_ij = w_ij (dnum_i·v_j + dden_i),  dφ(q_i) = Σ_j dP_ij φ(k_j) + carry_i (S dnum_i + z dden_i)
+// and the in-chunk parts of dφ(k_j) = Σ_i dP_ij φ(q_i) and dv_j = Σ_i w_ij P_ij dnum_i.
+template <class T>
+void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c,
+                                 const PrefixState<T>& state) const {
+  const Scratch& w = u.w;
+  const Index rows = c.rows, vd = shape_.value_dim, at = i * segment_length() + c.local();
+  const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
+  const auto queries = From(QueryHead(q_->value, u.b, h), c.begin);
+  T *phi_q = w.phi_q + at * m_, *phi_k = w.phi_k + c.local() * m_, *dnum = w.dnum + at * vd;
+  MatrixMap<T> scores(w.scores, rows, rows), dscores(w.dscores, rows, rows), dphi(w.dphi_q, rows, m_);
+  const MatrixMap<T> weights(w.weights, rows, rows);
+  const Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> dden(w.dden + at, rows);
+
+  ScaledFeatures<T>(*map_, u.key_head, rows, queries, phi_q, nullptr);
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, phi_q, m_, phi_k, m_, T(0), w.scores, rows);
+  scores.array() *= weights.array();
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, dnum, vd, values.row(c.begin), values.stride, T(0),
+       w.dscores, rows);
+  dscores.array() = (dscores.colwise() + dden).array() * weights.array();
+
+  Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, dnum, vd, state.s, vd, T(0), w.dphi_q, m_);
+  for (Index r = 0; r < rows; ++r) dphi.row(r) = w.carry[r] * (dphi.row(r) + dden[r] * state.Z().transpose());
+  Gemm(Op::kNone, Op::kNone, rows, m_, rows, w.dscores, rows, phi_k, m_, T(1), w.dphi_q, m_);
+  Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, w.dscores, rows, phi_q, m_, T(1), w.dphi_k + c.local() * m_,
+       m_);
+  Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, w.scores, rows, dnum, vd, T(1), dvalues.row(c.begin),
+       dvalues.stride);
+
+  dphi.array() *= MatrixMap<T>(phi_q, rows, m_).array();  // a = log φ: da = dφ·φ
+  const auto dq = QueryHead(q_->grad, u.b, h);
+  map_->Backward(u.key_head, rows, queries, w.dphi_q, {dq.row(c.begin), dq.stride}, Partial(u.b, u.key_head));
+}
+
+// Chunks in reverse order with U = Σ φ(q_i) dnum_iᵀ·exp(ρ − r_i) and u likewise with dden, over later queries
+// i of all query heads; ρ is the running scale of the first of them, so exp(ρ − r_i) and exp(c_j − ρ) are ≤
+// 1:
+//   dφ(k_j) += exp(c_j − ρ)(U v_j + u),  dv_j += exp(c_j − ρ) Uᵀφ(k_j)
+template <class T>
+void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, PrefixState<T>& later) const {
+  const Scratch& w = u.w;
+  const Index rows = c.rows, vd = shape_.value_dim, local = c.local();
+  const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
+  MatrixMap<T> phi_k(w.phi_k + local * m_, rows, m_), dphi(w.dphi_k + local * m_, rows, m_);
+  MatrixMap<T> through(w.dphi_q, rows, m_);
+  if (c.begin + rows < shape_.context) {
+    Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, values.row(c.begin), values.stride, later.s, vd, T(0),
+         through.data(), m_);
+    for (Index j = 0; j < rows; ++j) {
+      const T factor = std::exp(w.key_scale[local + j] - later.scale);
+      dphi.row(j) += factor * (through.row(j) + later.Z().transpose());
+      through.row(j) = factor * phi_k.row(j);
+    }
+    Gemm(Op::kNone, Op::kNone, rows, vd, m_, through.data(), m_, later.s, vd, T(1), dvalues.row(c.begin),
+         dvalues.stride);
+  }
+  AddToLater(u, c, later);
+  dphi.array() *= phi_k.array();
+  const auto dkeys = KeyHead(k_->grad, u);
+  map_->Backward(u.key_head, rows, From(KeyHead(k_->value, u), c.begin), dphi.data(),
+                 {dkeys.row(c.begin), dkeys.stride}, Partial(u.b, u.key_head));
+}
+
+// U and u of the queries from this chunk on, relative to the chunk's first running scale.
+template <class T>
+void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const {
+  const Scratch& w = u.w;
+  const Index rows = c.rows, vd = shape_.value_dim, local = c.local();
+  const T first = w.running[local];
+  MatrixMap<T> through(w.dphi_q, rows, m_);
+  if (c.begin + rows < shape_.context) {
+    const T factor = std::exp(first - later.scale);
+    later.S() *= factor;
+    later.Z() *= factor;
+  }
+  ForQueries(u.key_head, [&](Index i, Index) {
+    const Index at = i * segment_length() + local;
+    const MatrixMap<T> phi_q(w.phi_q + at * m_, rows, m_);
+    for (Index r = 0; r < rows; ++r) through.row(r) = std::exp(first - w.running[local + r]) * phi_q.row(r);
+    Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, through.data(), m_, w.dnum + at * vd, vd, T(1), later.s,
+         vd);
+    later.Z().noalias() +=
+        through.transpose() * Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(w.dden + at, rows);
+  });
+  later.scale = first;
+}
+
+}  // namespace dark

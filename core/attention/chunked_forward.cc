@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <limits>
+
+#include "core/attention/chunked.h"
+#include "core/tensor/matmul.h"
+
+namespace dark {
+
+template <class T>
+void Chunked<T>::Forward() const {
+  map_->Prepare();
+  ForUnits([&](const Unit& u) { ForwardUnit(u); });
+}
+template void Chunked<float>::Forward() const;
+template void Chunked<double>::Forward() const;
+
+template <class T>
+void Chunked<T>::ForwardUnit(const Unit& u) const {
+  PrefixState<T> state{u.w.s, u.w.z, m_, shape_.value_dim};
+  state.Clear();
+  for (Index begin = 0; begin < shape_.context; begin += kChunk) {
+    if (begin % kSegment == 0) state.Save(SavedState(u, begin));
+    const Chunk c{begin, std::min(kChunk, shape_.context - begin), /*segment=*/begin};
+    KeyFeatures(u, c, state.scale);
+    ForQueries(u.key_head, [&](Index, Index h) { ForwardQueries(u, h, c, state); });
+    AddToState(u, c, state);
+  }
+}
+
+// φ(k) of a chunk and, from the scale of the state that came in, all factors that follow from scales.
+template <class T>
+void Chunked<T>::KeyFeatures(const Unit& u, const Chunk& c, T before) const {
+  T* key_scale = u.w.key_scale + c.local();
+  ScaledFeatures(*map_, u.key_head, c.rows, From(KeyHead(k_->value, u), c.begin), u.w.phi_k + c.local() * m_,
+                 key_scale);
+  ChunkWeights(c.rows, before, key_scale, u.w.running + c.local(), u.w.carry, u.w.weights);
+}
+template void Chunked<float>::KeyFeatures(const Unit&, const Chunk&, float) const;
+template void Chunked<double>::KeyFeatures(const Unit&, const Chunk&, double) const;
+
+// Numerators and normalisers of one chunk of one query head: in-chunk pairs plus the state that came in.
+template <class T>
+void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const {
+  const Index rows = c.rows, vd = shape_.value_dim;
+  const Scratch& w = u.w;
+  const auto values = ValueHead(v_->value, u), out = OutHead(out_->value, u.b, h);
+  MatrixMap<T> scores(w.scores, rows, rows), phi_q(w.phi_q, rows, m_);
+  ScaledFeatures<T>(*map_, u.key_head, rows, From(QueryHead(q_->value, u.b, h), c.begin), w.phi_q, nullptr);
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, w.phi_q, m_, w.phi_k + c.local() * m_, m_, T(0), w.scores,
+       rows);
+  scores.array() *= MatrixMap<T>(w.weights, rows, rows).array();
+  for (Index i = 0; i < rows; ++i) phi_q.row(i) *= w.carry[i];
+  Gemm(Op::kNone, Op::kNone, rows, vd, rows, w.scores, rows, values.row(c.begin), values.stride, T(0),
+       out.row(c.begin), out.stride);
+  Gemm(Op::kNone, Op::kNone, rows, vd, m_, w.phi_q, m_, state.s, vd, T(1), out.row(c.begin), out.stride);
+  for (Index i = 0; i < rows; ++i) {
+    const T sum = scores.row(i).sum() + phi_q.row(i) * state.Z();
+    Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> row(out.row(c.begin + i), vd);
+    const bool usable = !(sum <= std::numeric_limits<T>::min());  // NaN is passed on, to be seen
+    Denominator(u.b, h)[c.begin + i] = usable ? sum : T(0);
+    if (usable) {
+      row /= sum;
+    } else {
+      row.setZero();
+    }
+  }
+}
+
+// S ← S·exp(scale − r) + Σ_j φ(k_j)·exp(c_j − r) v_jᵀ; the last row of `weights` holds the factors.
+template <class T>
+void Chunked<T>::AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const {
+  const Index rows = c.rows;
+  const auto values = ValueHead(v_->value, u);
+  const T *factor = u.w.weights + (rows - 1) * rows, carry = u.w.carry[rows - 1];
+  const MatrixMap<T> phi_k(u.w.phi_k + c.local() * m_, rows, m_);
+  MatrixMap<T> scaled(u.w.dphi_q, rows, m_);  // free at this point in both passes
+  for (Index i = 0; i < rows; ++i) scaled.row(i) = factor[i] * phi_k.row(i);
+  Gemm(Op::kTranspose, Op::kNone, m_, shape_.value_dim, rows, scaled.data(), m_, values.row(c.begin),
+       values.stride, carry, state.s, shape_.value_dim);
+  state.Z() = carry * state.Z() + scaled.colwise().sum().transpose();
+  state.scale = u.w.running[c.local() + rows - 1];
+}
+template void Chunked<float>::AddToState(const Unit&, const Chunk&, PrefixState<float>&) const;
+template void Chunked<double>::AddToState(const Unit&, const Chunk&, PrefixState<double>&) const;
+
+}  // namespace dark
