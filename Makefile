@@ -52,12 +52,14 @@ bench:  ## build and run the benchmarks
 	@scripts/build $(BUILD) all -DDARKFORMER_BENCH=ON
 	@for program in $(BUILD)/bench/bench_*; do "$$program" || exit; done
 
-bench-peers:  ## time steps beside PyTorch and two packages from PyPI; takes half an hour
+bench-peers:  ## time steps and a sweep beside PyTorch and two packages from PyPI; takes three quarters of an hour
 	@scripts/setup build run peers
 	@scripts/build $(BUILD) darkformer
 	@test -x $(BUILD)/peers/bin/python || python3 -m venv $(BUILD)/peers
 	@$(BUILD)/peers/bin/pip install --quiet --requirement bench/peers/requirements.txt
 	@$(BUILD)/peers/bin/python bench/peers/compare.py $(BUILD)/darkformer --out $(BUILD)/peers.md
+	@scripts/bible $(BUILD)/data/bible.txt
+	@$(BUILD)/peers/bin/python bench/peers/sweep.py $(BUILD)/darkformer $(BUILD)/data/bible.txt --out $(BUILD)/peers.md
 
 clean:  ## remove what was built; runs stay
 	rm -rf $(BUILD)

@@ -10,15 +10,16 @@ CHUNK = 64
 
 class Features(nn.Module):
     """darkformer's causal attention by chunks: exp(Ω M x − |M x|²/2), prefix states between chunks, all exponents
-    relative to running maxima of the past."""
+    relative to running maxima of the past. Without a geometry M it is performer's."""
 
-    def __init__(self, heads, dim, m):
+    def __init__(self, heads, dim, m, learned):
         super().__init__()
-        self.geometry = nn.Parameter(torch.eye(dim).repeat(heads, 1, 1))
+        self.geometry = nn.Parameter(torch.eye(dim).repeat(heads, 1, 1)) if learned else None
         self.register_buffer("omega", torch.randn(heads, m, dim))
 
     def log_features(self, x):
-        x = x @ self.geometry.transpose(-1, -2)
+        if self.geometry is not None:
+            x = x @ self.geometry.transpose(-1, -2)
         return x @ self.omega.transpose(-1, -2) - x.square().sum(-1, keepdim=True) / 2
 
     def forward(self, q, k, v):
@@ -59,8 +60,8 @@ class Exact(nn.Module):
 def attention(kind, heads, dim, m):
     if kind == "exact":
         return Exact()
-    if kind == "darkformer":
-        return Features(heads, dim, m)
+    if kind in ("performer", "darkformer"):
+        return Features(heads, dim, m, learned=kind == "darkformer")
     if kind == "darkformer-pytorch":
         from darkformer_pytorch import DarkformerKernelAttention
 
