@@ -3,7 +3,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
+#include "core/tensor/bf16.h"
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/matmul.h"
 
@@ -36,7 +38,7 @@ void PackTransposed(Index rows, Index depth, const T* x, Index ldx, T* out, Inde
 /// Panels of kWidth rows (or, for `transposed` x, columns) of x, k-major and filled up with zeros:
 /// out[panel][p][i]. For A the panel's width is kKernelRows, for B kKernelCols.
 template <class T, Index kWidth>
-void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, T* out) {
+void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, T* out) {
   constexpr Index kGroup = 128 / kWidth * kWidth;  // columns read from a row at a time: whole cache lines
   const Index whole = count / kWidth * kWidth;
   if (whole < count) std::fill(out + whole * depth, out + (whole + kWidth) * depth, T(0));
@@ -55,6 +57,15 @@ void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx
   }
   for (Index p = 0; p < depth; ++p)
     std::copy(x + p * ldx + whole, x + p * ldx + count, out + whole * depth + p * kWidth);
+}
+
+/// The same, in the precision in which a product reads its operands.
+template <class T, Index kWidth>
+void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
+  CopyPanels<T, kWidth>(transposed, count, depth, x, ldx, out);
+  if constexpr (std::is_same_v<T, float>) {
+    if (operands == Operands::kBf16) RoundToBf16(out, (count + kWidth - 1) / kWidth * kWidth * depth);
+  }
 }
 
 }  // namespace dark

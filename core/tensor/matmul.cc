@@ -28,6 +28,7 @@ struct Product {
   T beta;
   T* c;
   Index ldc;
+  Operands operands;
 
   const T* A(Index i, Index p) const { return op_a == Op::kTranspose ? a + p * lda + i : a + i * lda + p; }
   const T* B(Index p, Index j) const { return op_b == Op::kTranspose ? b + j * ldb + p : b + p * ldb + j; }
@@ -70,12 +71,14 @@ void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index
 template <class T>
 void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& memory) {
   const T* a = x.A(block.row, block.from);
-  if (x.op_a == Op::kNone) {
+  const bool in_place = x.operands == Operands::kFull;
+  if (in_place && x.op_a == Op::kNone) {
     MultiplyBlock<T, Layout::kRows>(x, block, a, x.lda, kKernelRows * x.lda);
-  } else if (block.cols <= kFewPanels * kKernelCols<T>) {
+  } else if (in_place && block.cols <= kFewPanels * kKernelCols<T>) {
     MultiplyBlock<T, Layout::kColumns>(x, block, a, x.lda, kKernelRows);
   } else {
-    PackPanels<T, kKernelRows>(/*transposed=*/true, block.rows, block.depth, a, x.lda, memory.a);
+    PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, x.lda, x.operands,
+                               memory.a);
     MultiplyBlock<T, Layout::kPacked>(x, block, memory.a, 0, kKernelRows * block.depth);
   }
 }
@@ -96,8 +99,8 @@ template <class T>
 void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   thread_local PackMemory<T> memory;
   const Index whole = packed != nullptr ? packed->k : x.k, depth = PassDepth(whole);
-  const bool b_in_place =
-      x.op_b == Op::kNone && x.n % kKernelCols<T> == 0 && x.m <= (x.ldb == x.n ? kRowBlock : kFewRows);
+  const bool b_in_place = x.operands == Operands::kFull && x.op_b == Op::kNone && x.n % kKernelCols<T> == 0 &&
+                          x.m <= (x.ldb == x.n ? kRowBlock : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
     for (Index from = 0; from < x.k; from += depth) {
       Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1)};
@@ -112,7 +115,7 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
         block.b_panel = kKernelCols<T>;
       } else {
         PackPanels<T, kKernelCols<T>>(x.op_b == Op::kNone, block.cols, block.depth, x.B(from, col), x.ldb,
-                                      memory.b);
+                                      x.operands, memory.b);
         block.b = memory.b;
       }
       for (block.row = 0; block.row < x.m; block.row += kRowBlock) {
@@ -139,14 +142,14 @@ void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
 
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc) {
+          T* c, Index ldc, Operands operands) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
-  Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc}, nullptr);
+  Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc, operands}, nullptr);
 }
 template void Gemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float, float*,
-                   Index);
+                   Index, Operands);
 template void Gemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double, double*,
-                   Index);
+                   Index, Operands);
 
 template <class T>
 Index PackedSize(Index n, Index k) {
@@ -160,7 +163,7 @@ void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
   const Index depth = PassDepth(packed.k);
   for (Index from = 0; from < packed.k; from += depth) {
     PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, packed.n, std::min(depth, packed.k - from),
-                                  op_b == Op::kTranspose ? b + from : b + from * ldb, ldb,
+                                  op_b == Op::kTranspose ? b + from : b + from * ldb, ldb, packed.operands,
                                   packed.data + from * PanelColumns<T>(packed.n));
   }
 }
@@ -170,7 +173,7 @@ template void Pack(Op, const double*, Index, const PackedB<double>&);
 template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
           Index ldc) {
-  Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc}, &b);
+  Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc, b.operands}, &b);
 }
 template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);
 template void Gemm(Op, Index, Index, Index, const double*, Index, const PackedB<double>&, double, double*,
@@ -178,7 +181,7 @@ template void Gemm(Op, Index, Index, Index, const double*, Index, const PackedB<
 
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
-                  T beta, T* c, Index ldc) {
+                  T beta, T* c, Index ldc, Operands operands) {
   const bool by_rows = m >= n;
   const Index unit = by_rows ? kKernelRows : kKernelCols<T>, length = by_rows ? m : n;
   const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
@@ -187,16 +190,16 @@ void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index
     const Index end = std::min(length, (part + 1) * units / parts * unit);
     if (by_rows) {
       Gemm(op_a, op_b, end - begin, n, k, op_a == Op::kTranspose ? a + begin : a + begin * lda, lda, b, ldb,
-           beta, c + begin * ldc, ldc);
+           beta, c + begin * ldc, ldc, operands);
     } else {
       Gemm(op_a, op_b, m, end - begin, k, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
-           beta, c + begin, ldc);
+           beta, c + begin, ldc, operands);
     }
   });
 }
 template void ParallelGemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float,
-                           float*, Index);
+                           float*, Index, Operands);
 template void ParallelGemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double,
-                           double*, Index);
+                           double*, Index, Operands);
 
 }  // namespace dark

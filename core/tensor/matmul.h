@@ -6,12 +6,17 @@ namespace dark {
 
 enum class Op { kNone, kTranspose };
 
+/// How a product reads A and B. kBf16 rounds each element to bfloat16 before it is multiplied, which leaves
+/// the result as it would be if the operands had been rounded in memory; sums are of T as ever. Only float
+/// has it: in double it changes nothing.
+enum class Operands { kFull, kBf16 };
+
 /// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in
 /// elements. Each element of C is one chain of fused multiply-adds over k, cut into equal passes by k alone:
 /// its bits do not depend on the shape, the place or the neighbours of the tile in which it is computed.
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc);
+          T* c, Index ldc, Operands operands = Operands::kFull);
 
 /// A right operand op(B) [k×n] that many products share, in the order in which the kernel reads it. `data`
 /// holds PackedSize elements, aligned to a cache line.
@@ -19,6 +24,7 @@ template <class T>
 struct PackedB {
   T* data = nullptr;
   Index n = 0, k = 0;
+  Operands operands = Operands::kFull;  ///< of the products that read it
 };
 template <class T>
 Index PackedSize(Index n, Index k);
@@ -33,6 +39,6 @@ void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const Packe
 /// Gemm on the whole team, cut across the longer side of C into one part a thread.
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
-                  T beta, T* c, Index ldc);
+                  T beta, T* c, Index ldc, Operands operands = Operands::kFull);
 
 }  // namespace dark

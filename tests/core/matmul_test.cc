@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "core/tensor/bf16.h"
 #include "core/tensor/parallel.h"
 
 namespace dark {
@@ -116,6 +117,55 @@ TEST_CASE("how a product is cut does not change a bit of it") {
       CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
     }
     omp_set_num_threads(2);
+  }
+}
+
+std::vector<float> Rounded(std::vector<float> values) {
+  RoundToBf16(values.data(), static_cast<Index>(values.size()));
+  return values;
+}
+
+bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// C of one thread, of the team and with B packed: `a` and `b` read as `operands` says.
+std::vector<std::vector<float>> AllWays(const Shape& s, Op op_a, Op op_b, const std::vector<float>& a,
+                                        Index lda, const std::vector<float>& b, Index ldb,
+                                        std::vector<float> c, Operands operands) {
+  auto alone = c, team = c;
+  Gemm(op_a, op_b, s.m, s.n, s.k, a.data(), lda, b.data(), ldb, 0.7f, alone.data(), s.n, operands);
+  ParallelGemm(op_a, op_b, s.m, s.n, s.k, a.data(), lda, b.data(), ldb, 0.7f, team.data(), s.n, operands);
+  if (s.k == 0) return {alone, team};
+  std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
+  const PackedB<float> right{memory.data(), s.n, s.k, operands};
+  Pack(op_b, b.data(), ldb, right);
+  Gemm(op_a, s.m, s.n, s.k, a.data(), lda, right, 0.7f, c.data(), s.n);
+  return {alone, team, c};
+}
+
+TEST_CASE("products in bf16 are, to the bit, those of operands rounded beforehand") {
+  Stream stream(4, "bf16 products");
+  for (const Shape& s : Shapes()) {
+    for (const Op op_a : {Op::kNone, Op::kTranspose}) {
+      for (const Op op_b : {Op::kNone, Op::kTranspose}) {
+        const bool ta = op_a == Op::kTranspose, tb = op_b == Op::kTranspose;
+        // Without room between B's rows too: there B may be read where it stands.
+        const Index lda = (ta ? s.m : s.k) + 3, ldb = tb ? s.k : s.n;
+        const auto a = Random<float>(stream, (ta ? s.k : s.m) * lda + 1),
+                   b = Random<float>(stream, (tb ? s.n : s.k) * ldb + 1),
+                   c = Random<float>(stream, s.m * s.n);
+        const auto got = AllWays(s, op_a, op_b, a, lda, b, ldb, c, Operands::kBf16);
+        const auto expected = AllWays(s, op_a, op_b, Rounded(a), lda, Rounded(b), ldb, c, Operands::kFull);
+        const auto full = AllWays(s, op_a, op_b, a, lda, b, ldb, c, Operands::kFull);
+        INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B"));
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          REQUIRE(SameBits(got[i], expected[0]));
+          REQUIRE(SameBits(expected[i], expected[0]));
+          if (s.k > 0) REQUIRE_FALSE(SameBits(got[i], full[i]));
+        }
+      }
+    }
   }
 }
 

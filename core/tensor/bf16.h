@@ -1,0 +1,25 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/setting.h"
+
+namespace dark {
+
+/// The nearest bfloat16 (8 bits of exponent, 8 of significand), ties to even, as a float. Infinities stay,
+/// what is nearer to 2^128 than to the largest bfloat16 becomes one, and a NaN stays a (quiet) NaN.
+inline float RoundToBf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);  // a carry moves on to the exponent
+  const std::uint32_t quiet = bits | 0x00400000;  // a NaN whose low bits alone are set must not become ∞
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  return std::bit_cast<float>((is_nan ? quiet : rounded) & 0xffff0000);
+}
+
+inline void RoundToBf16(float* values, Index count) {
+#pragma omp simd
+  for (Index i = 0; i < count; ++i) values[i] = RoundToBf16(values[i]);
+}
+
+}  // namespace dark
