@@ -11,11 +11,12 @@ namespace {
 template <class T>
 struct SoftmaxOp {
   HeadShape shape;
+  Operands operands;
   Node<T>*q, *k, *v, *out;
   T* log_sum = nullptr;  // [batch × heads × context]
   T* scratch = nullptr;  // one head's working memory for each thread
 
-  SoftmaxShape<T> OneHead() const { return {shape.context, shape.dim, shape.value_dim}; }
+  SoftmaxShape<T> OneHead() const { return {shape.context, shape.dim, shape.value_dim, operands}; }
   T* ThreadScratch() const { return scratch + ThreadIndex() * OneHead().Scratch(); }
   T* LogSum(Index b, Index h) const { return log_sum + (b * shape.heads + h) * shape.context; }
   template <class V>
@@ -64,6 +65,7 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
                           Node<T>* k, Node<T>* v) {
   auto op = std::make_shared<SoftmaxOp<T>>();
   op->shape = shape;
+  op->operands = tape.operands();
   op->q = q;
   op->k = k;
   op->v = v;

@@ -23,6 +23,7 @@ template <class T>
 struct PackedBlocks {
   Op op;  ///< kTranspose: [dim × keys]
   Index rows, dim;
+  Operands operands;
   T* data;
 
   static Index BlockSize(Index dim) { return std::max(PackedSize<T>(kKeys, dim), PackedSize<T>(dim, kKeys)); }
@@ -30,7 +31,7 @@ struct PackedBlocks {
 
   PackedB<T> At(Index begin) const {
     const Index keys = std::min(kKeys, rows - begin);
-    PackedB<T> block{data + begin / kKeys * BlockSize(dim), keys, dim};
+    PackedB<T> block{data + begin / kKeys * BlockSize(dim), keys, dim, operands};
     if (op == Op::kNone) std::swap(block.n, block.k);
     return block;
   }
@@ -113,8 +114,9 @@ template <class T>
 void SoftmaxForward(const SoftmaxShape<T>& shape, HeadView<const T> q, HeadView<const T> k,
                     HeadView<const T> v, HeadView<T> out, T* log_sum, T* scratch) {
   const Index dim = shape.dim, vd = shape.value_dim;
-  const PackedBlocks<T> keys{Op::kTranspose, shape.rows, dim, scratch};
-  const PackedBlocks<T> values{Op::kNone, shape.rows, vd, keys.data + keys.Size(shape.rows, dim)};
+  const PackedBlocks<T> keys{Op::kTranspose, shape.rows, dim, shape.operands, scratch};
+  const PackedBlocks<T> values{Op::kNone, shape.rows, vd, shape.operands,
+                               keys.data + keys.Size(shape.rows, dim)};
   T* scores = values.data + values.Size(shape.rows, vd);
   keys.Fill(k);
   values.Fill(v);
@@ -140,9 +142,11 @@ template void SoftmaxForward(const SoftmaxShape<double>&, HeadView<const double>
 template <class T>
 void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x, T* scratch) {
   const Index dim = shape.dim, vd = shape.value_dim;
-  const PackedBlocks<T> keys_t{Op::kTranspose, shape.rows, dim, scratch};
-  const PackedBlocks<T> keys{Op::kNone, shape.rows, dim, keys_t.data + keys_t.Size(shape.rows, dim)};
-  const PackedBlocks<T> values_t{Op::kTranspose, shape.rows, vd, keys.data + keys.Size(shape.rows, dim)};
+  const PackedBlocks<T> keys_t{Op::kTranspose, shape.rows, dim, shape.operands, scratch};
+  const PackedBlocks<T> keys{Op::kNone, shape.rows, dim, shape.operands,
+                             keys_t.data + keys_t.Size(shape.rows, dim)};
+  const PackedBlocks<T> values_t{Op::kTranspose, shape.rows, vd, shape.operands,
+                                 keys.data + keys.Size(shape.rows, dim)};
   T* p = values_t.data + values_t.Size(shape.rows, vd);
   T* ds = p + kQueries * kKeys;
   T *packed_q = ds + kQueries * kKeys, *packed_dout = packed_q + PackedSize<T>(dim, kQueries);
@@ -151,7 +155,8 @@ void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x,
   values_t.Fill(x.v);
   ForQueries(shape.rows, [&](Index begin, Index rows) {
     const T *q = x.q.row(begin), *dout = x.dout.row(begin);
-    const PackedB<T> queries{packed_q, dim, rows}, douts{packed_dout, vd, rows};
+    const PackedB<T> queries{packed_q, dim, rows, shape.operands},
+        douts{packed_dout, vd, rows, shape.operands};
     Pack(Op::kNone, q, x.q.stride, queries);
     Pack(Op::kNone, dout, x.dout.stride, douts);
     T dots[kQueries];

@@ -9,7 +9,8 @@ namespace dark {
 /// exist for one pair of blocks at a time. Works on kernel inputs (already scaled by d^-1/4 each).
 template <class T>
 struct SoftmaxShape {
-  Index rows, dim, value_dim;  ///< T, columns of a query or key, columns of a value
+  Index rows, dim, value_dim;           ///< T, columns of a query or key, columns of a value
+  Operands operands = Operands::kFull;  ///< of all products; exponentials and their sums are of T
 
   /// Elements of working memory for Forward or Backward, O(rows).
   Index Scratch() const;

@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "core/attention/variants.h"
+#include "core/tensor/bf16.h"
 
 namespace dark {
 
 template <class T>
 Model<T>::Model(const ModelOptions& o, const AttentionOptions& attention, const BatchShape& shape,
-                std::uint64_t seed)
-    : shape_(shape), logit_cap_(o.logit_cap), parameters_(seed) {
+                std::uint64_t seed, Operands operands)
+    : shape_(shape), logit_cap_(o.logit_cap), parameters_(seed), tape_(operands) {
   Node<T>* embed = parameters_.AddNormal("embed", shape.vocab, o.width, o.init_std);
   const double scale = o.embed_scale ? std::sqrt(static_cast<double>(o.width)) : 1;
   Node<T>* x = Embedding(tape_, embed, &inputs_, shape.batch * shape.context, static_cast<T>(scale));
@@ -122,12 +123,20 @@ std::vector<LayerHealth> Model<T>::Health() const {
   return health;
 }
 
+// A row as the output layer reads it in training.
+template <class T>
+static Eigen::VectorXd Operand(const Node<T>& node, Index row, Operands operands) {
+  Eigen::Matrix<T, Eigen::Dynamic, 1> values = node.Value().row(row).transpose();
+  RoundOperands(operands, values.data(), values.size());
+  return values.template cast<double>();
+}
+
 template <class T>
 void Model<T>::NextLogits(Index row, std::vector<double>& logits) const {
-  const Eigen::VectorXd hidden = final_->Value().row(row).transpose().template cast<double>();
+  const Eigen::VectorXd hidden = Operand(*final_, row, tape_.operands());
   logits.resize(static_cast<std::size_t>(shape_.vocab));
   for (Index v = 0; v < shape_.vocab; ++v) {
-    const double z = head_->Value().row(v).template cast<double>().dot(hidden);
+    const double z = Operand(*head_, v, tape_.operands()).dot(hidden);
     logits[static_cast<std::size_t>(v)] = logit_cap_ > 0 ? logit_cap_ * std::tanh(z / logit_cap_) : z;
   }
 }

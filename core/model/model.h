@@ -23,8 +23,8 @@ struct BatchShape {
 template <class T>
 class Model {
  public:
-  Model(const ModelOptions& o, const AttentionOptions& attention, const BatchShape& shape,
-        std::uint64_t seed);
+  Model(const ModelOptions& o, const AttentionOptions& attention, const BatchShape& shape, std::uint64_t seed,
+        Operands operands = Operands::kFull);
   void Allocate();
 
   const BatchShape& shape() const { return shape_; }

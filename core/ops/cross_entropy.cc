@@ -14,6 +14,7 @@ struct CrossEntropyOp {
   Node<T>*x, *w;
   T cap;
   LossPort<T>* port;
+  Operands operands;
   Index block;           // tokens whose logits exist at a time
   T* logits = nullptr;   // [block × V]
   T* loss = nullptr;     // [N]
@@ -31,10 +32,10 @@ struct CrossEntropyOp {
     ForBlocks([&](Index begin, Index end) {
       Rows<true>(begin, end);
       ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), logits, vocab(), w->value, w->cols,
-                   T(1), x->grad + begin * x->cols, x->cols);
+                   T(1), x->grad + begin * x->cols, x->cols, operands);
       if (!w->trainable) return;
       ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, logits, vocab(),
-                   x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols);
+                   x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols, operands);
     });
   }
 
@@ -55,7 +56,7 @@ struct CrossEntropyOp {
   template <bool kGradient>
   void Rows(Index begin, Index end) const {
     ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols, x->value + begin * x->cols,
-                 x->cols, w->value, w->cols, T(0), logits, vocab());
+                 x->cols, w->value, w->cols, T(0), logits, vocab(), operands);
     ParallelFor(end - begin, [&](Index i) {
       Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> z(logits + i * vocab(), vocab());
       const std::int32_t target = port->targets[begin + i];
@@ -102,6 +103,7 @@ void CrossEntropy(Tape<T>& tape, Node<T>* x, Node<T>* weight, T cap, LossPort<T>
   op->w = weight;
   op->cap = cap;
   op->port = port;
+  op->operands = tape.operands();
   // A share of the last-level cache, and enough tokens for each pass over W and dW.
   constexpr Index kLogitsBudget = 1 << 21;
   op->block = std::min(x->rows, std::max<Index>(64, kLogitsBudget / weight->rows));

@@ -7,20 +7,22 @@ namespace dark {
 namespace {
 
 template <class T>
-void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y) {
+void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y,
+                   Operands operands) {
   if (residual != nullptr) std::copy(residual->value, residual->value + y.size(), y.value);
   ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, x.value, x.cols, w.value, w.cols,
-               T(residual != nullptr ? 1 : 0), y.value, y.cols);
+               T(residual != nullptr ? 1 : 0), y.value, y.cols, operands);
 }
 
 // dx += dy·W,  dW += dyᵀ·x,  dresidual += dy
 template <class T>
-void LinearBackward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y) {
+void LinearBackward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y,
+                    Operands operands) {
   ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.grad, y.cols, w.value, w.cols, T(1), x.grad,
-               x.cols);
+               x.cols, operands);
   if (w.trainable) {
     ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.grad, y.cols, x.value, x.cols, T(1),
-                 w.grad, w.cols);
+                 w.grad, w.cols, operands);
   }
   if (residual != nullptr) residual->Grad() += y.Grad();
 }
@@ -32,9 +34,10 @@ Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* wei
   Node<T>* y = tape.Activation(name, x->rows, weight->rows);
   Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
   if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
+  const Operands operands = tape.operands();
   tape.Record(
-      {"linear", work, BackwardWork(work)}, [=] { LinearForward(*x, *weight, residual, *y); },
-      [=] { LinearBackward(*x, *weight, residual, *y); });
+      {"linear", work, BackwardWork(work)}, [=] { LinearForward(*x, *weight, residual, *y, operands); },
+      [=] { LinearBackward(*x, *weight, residual, *y, operands); });
   return y;
 }
 template Node<float>* Linear(Tape<float>&, const std::string&, Node<float>*, Node<float>*, Node<float>*);

@@ -8,6 +8,7 @@
 
 #include "core/tape/work.h"
 #include "core/tensor/arena.h"
+#include "core/tensor/matmul.h"
 
 namespace dark {
 
@@ -37,6 +38,10 @@ class Tape {
  public:
   using Action = std::function<void()>;
 
+  /// `operands` holds for the products of linear layers, the output layer and exact attention.
+  explicit Tape(Operands operands = Operands::kFull) : operands_(operands) {}
+  Operands operands() const { return operands_; }
+
   /// A new activation with value and gradient.
   Node<T>* Activation(const std::string& name, Index rows, Index cols);
   /// Working memory of an op; `*where` is valid after Allocate().
@@ -64,6 +69,7 @@ class Tape {
     OpProfile profile;
     Action forward, backward, prepare;
   };
+  Operands operands_;
   std::deque<Node<T>> nodes_;
   std::vector<Operation> operations_;
   Arena<T> values_, grads_, scratch_;

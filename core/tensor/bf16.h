@@ -2,8 +2,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
-#include "core/setting.h"
+#include "core/tensor/matmul.h"
 
 namespace dark {
 
@@ -20,6 +21,14 @@ inline float RoundToBf16(float value) {
 inline void RoundToBf16(float* values, Index count) {
 #pragma omp simd
   for (Index i = 0; i < count; ++i) values[i] = RoundToBf16(values[i]);
+}
+
+/// Values as a product with these operands reads them.
+template <class T>
+void RoundOperands(Operands operands, T* values, Index count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (operands == Operands::kBf16) RoundToBf16(values, count);
+  }
 }
 
 }  // namespace dark

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "core/tensor/bf16.h"
 #include "core/tensor/gemm_kernel.h"
@@ -63,9 +62,7 @@ void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx
 template <class T, Index kWidth>
 void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
   CopyPanels<T, kWidth>(transposed, count, depth, x, ldx, out);
-  if constexpr (std::is_same_v<T, float>) {
-    if (operands == Operands::kBf16) RoundToBf16(out, (count + kWidth - 1) / kWidth * kWidth * depth);
-  }
+  RoundOperands(operands, out, (count + kWidth - 1) / kWidth * kWidth * depth);
 }
 
 }  // namespace dark

@@ -256,4 +256,30 @@ TEST_CASE("redraws change Ω, the same count gives the same Ω, and learned maps
   }
 }
 
+TEST_CASE("bf16 operands reach exact attention, out and gradients, and nothing of random features") {
+  for (const VariantInfo& info : AttentionVariants()) {
+    AttentionOptions options;
+    options.variant = info.name;
+    options.m = 6;
+    const HeadShape heads = Heads(2, 150, 4, 2, 4);
+    AttentionHarness<float> full(options, heads), bf16(options, heads, 1, 10000, 7, Operands::kBf16);
+    const auto same = [](const float* a, const float* b, Index count) { return std::equal(a, a + count, b); };
+    const bool exact = full.layer.features == nullptr && !full.layer.uniform;
+    full.Forward();
+    bf16.Forward();
+    full.Backward();
+    bf16.Backward();
+    INFO(info.name);
+    CHECK(same(full.layer.out->value, bf16.layer.out->value, full.layer.out->size()) != exact);
+    CHECK((full.layer.out->Value() - bf16.layer.out->Value()).norm() <
+          0.02F * full.layer.out->Value().norm());
+    for (std::size_t i = 0; i < full.Nodes().size(); ++i) {
+      const Node<float>&a = *full.Nodes()[i], &b = *bf16.Nodes()[i];
+      INFO(a.name);
+      CHECK(same(a.grad, b.grad, a.size()) != exact);
+      CHECK((a.Grad() - b.Grad()).norm() <= 0.03F * a.Grad().norm());
+    }
+  }
+}
+
 }  // namespace dark

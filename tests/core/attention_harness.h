@@ -18,8 +18,8 @@ struct AttentionHarness {
   double objective = 0;
 
   AttentionHarness(const AttentionOptions& options, const HeadShape& heads, double input_std = 1,
-                   double rope_base = 10000, std::uint64_t seed = 7)
-      : parameters(seed) {
+                   double rope_base = 10000, std::uint64_t seed = 7, Operands operands = Operands::kFull)
+      : parameters(seed), tape(operands) {
     q = parameters.AddNormal("in.q", heads.tokens(), heads.heads * heads.dim, input_std);
     k = parameters.AddNormal("in.k", heads.tokens(), heads.value_heads * heads.dim, input_std);
     v = parameters.AddNormal("in.v", heads.tokens(), heads.value_heads * heads.value_dim, 1);

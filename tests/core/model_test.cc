@@ -230,4 +230,28 @@ TEST_CASE("a forward and backward pass of the whole model allocates nothing") {
   CHECK(allocations == 0);
 }
 
+TEST_CASE("in bf16 the loss is near that of fp32 but another, and sampling sees the logits of training") {
+  const Tokens tokens(2 * 80, 50);
+  for (const char* variant : {"exact", "performer", "darkformer"}) {
+    Model<float> full(Small(), Variant(variant), {2, 80, 50}, 5);
+    Model<float> bf16(Small(), Variant(variant), {2, 80, 50}, 5, Operands::kBf16);
+    full.Allocate();
+    bf16.Allocate();
+    const double loss = Loss(bf16, tokens);
+    INFO(variant);
+    CHECK(loss == Approx(Loss(full, tokens)).epsilon(1e-2));
+    CHECK(loss != Approx(Loss(full, tokens)).epsilon(1e-6));
+    CHECK(bf16.ForwardBackward(1.0 / 160).loss / 160 == loss);
+    for (const Node<float>& node : bf16.parameters().nodes()) CHECK(AllFinite(node.grad, node.size()));
+    double from_logits = 0;
+    std::vector<double> logits;
+    for (Index row = 0; row < 160; ++row) {
+      bf16.NextLogits(row, logits);
+      const Eigen::Map<const Eigen::ArrayXd> z(logits.data(), 50);
+      from_logits += std::log(z.exp().sum()) - z[tokens.targets[static_cast<std::size_t>(row)]];
+    }
+    CHECK(from_logits / 160 == Approx(loss).epsilon(1e-6));
+  }
+}
+
 }  // namespace dark
