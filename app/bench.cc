@@ -126,8 +126,9 @@ void AddBench(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 1 << 20));
   list("--features", r->features, "Feature counts m, for the variants that have them (default: the config's)")
       ->check(CLI::Range(1, 1 << 16));
-  list("--precisions", r->precisions, "fp32, fp64 (default: the config's)")
-      ->check(CLI::IsMember({"fp32", "fp64"}));
+  list("--precisions", r->precisions,
+       "fp32, bf16, fp64 (default: the config's); bf16 is counted against the fp32 peak")
+      ->check(CLI::IsMember({"fp32", "bf16", "fp64"}));
   list("--threads", r->threads, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
   bench
       ->add_option(

@@ -9,6 +9,7 @@
 namespace dark {
 namespace {
 
+// Products in bf16 are fp32 ones of rounded operands.
 double Peak(const StepCase& step, const MachineLimits& machine) {
   return step.precision == "fp64" ? machine.flops_fp64 : machine.flops_fp32;
 }
@@ -38,8 +39,9 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
   std::string text;
   for (const auto& [threads, machine] : limits)
     text += fmt::format(
-        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32, {:.1f} fp64; memory {:.1f} GB/s\n", threads,
-        threads == 1 ? "" : "s", machine.flops_fp32 / 1e9, machine.flops_fp64 / 1e9, machine.bandwidth / 1e9);
+        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32 (and bf16), {:.1f} fp64; memory {:.1f} GB/s\n",
+        threads, threads == 1 ? "" : "s", machine.flops_fp32 / 1e9, machine.flops_fp64 / 1e9,
+        machine.bandwidth / 1e9);
   const ModelOptions& m = step.model;
   text += fmt::format("model: width {}, {} layers, {} heads of {} ({} for keys), ff {}, vocabulary {}\n",
                       m.width, m.layers, m.heads, m.head_dim, m.kv_heads, m.ff, step.vocab);

@@ -48,4 +48,8 @@ std::vector<Problem> Check(const ModelOptions& o) {
   return problems;
 }
 
+Operands OperandsOf(const std::string& precision) {
+  return precision == "bf16" ? Operands::kBf16 : Operands::kFull;
+}
+
 }  // namespace dark

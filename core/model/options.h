@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/setting.h"
+#include "core/tensor/matmul.h"
 
 namespace dark {
 
@@ -31,5 +32,8 @@ std::vector<Setting> Bind(ModelOptions& options);
 void Resolve(ModelOptions& options);
 /// Combinations that cannot work (expects resolved options).
 std::vector<Problem> Check(const ModelOptions& options);
+
+/// How a model of this precision ("fp32", "bf16", "fp64") reads the operands of its products.
+Operands OperandsOf(const std::string& precision);
 
 }  // namespace dark

@@ -47,7 +47,8 @@ template <class T>
 class Bench {
  public:
   explicit Bench(const StepCase& step)
-      : model_(step.model, step.attention, {step.batch, step.context, step.vocab}, 1),
+      : model_(step.model, step.attention, {step.batch, step.context, step.vocab}, 1,
+               OperandsOf(step.precision)),
         optimizer_(kOptim, model_.parameters()),
         inputs_(RandomTokens(step, "inputs")),
         targets_(RandomTokens(step, "targets")) {

@@ -34,7 +34,11 @@ std::vector<Setting> Bind(TrainOptions& o) {
       {"batch", &o.batch, "sequences a micro-batch", 1, 65536},
       {"accumulate", &o.accumulate, "micro-batches an optimiser step, weighted by their tokens", 1, 65536},
       {"context", &o.context, "tokens a sequence T", 2, 1048576},
-      {"precision", &o.precision, "number format of weights and arithmetic", {"fp32", "fp64"}},
+      {"precision",
+       &o.precision,
+       "number format of weights and arithmetic; bf16 = fp32, but linear layers, the output layer and exact "
+       "attention round what they multiply to bfloat16, to study its effect: it is no faster than fp32",
+       {"fp32", "bf16", "fp64"}},
       {"eval_interval", &o.eval_interval,
        "optimiser steps between evaluations; 0 = only before the first and after the last step", 0, 1e9},
       {"eval_sequences", &o.eval_sequences, "validation windows an evaluation, the same every time", 1, 1e6},

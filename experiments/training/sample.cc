@@ -42,7 +42,7 @@ void Sample(const RunConfig& config, const Checkpoint& checkpoint, const std::st
             const std::function<void(const std::string&)>& emit) {
   const Index context = config.train.context;
   Model<T> model(config.model, config.attention, {1, context, tokenizer.vocab()},
-                 static_cast<std::uint64_t>(config.seed));
+                 static_cast<std::uint64_t>(config.seed), OperandsOf(config.train.precision));
   model.Allocate();
   RestoreWeights(checkpoint, path, model);
   std::vector<std::uint32_t> text = tokenizer.Encode(o.prompt);

@@ -23,7 +23,7 @@ Trainer<T>::Trainer(const RunConfig& config, const Dataset& data)
     : config_(config),
       data_(data),
       model_(config.model, config.attention, {config.train.batch, config.train.context, data.vocab()},
-             Seed(config)),
+             Seed(config), OperandsOf(config.train.precision)),
       optimizer_(config.optim, model_.parameters()),
       stream_(data_.train(), config.train.batch, config.train.context, Seed(config)),
       windows_(data_.validation(), config.train.batch, config.train.context, config.train.eval_sequences),

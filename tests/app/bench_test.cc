@@ -77,6 +77,14 @@ TEST_CASE("bench times a run config as it stands") {
   CHECK_THAT(result.output, Contains("lfk,16,4,fp64,1,3,step,"));
 }
 
+TEST_CASE("bench times bf16 beside fp32 and counts both against the peak of fp32") {
+  const ShellResult result = Bench("--variants exact --contexts 32 --precisions fp32,bf16");
+  INFO(result.output);
+  CHECK(result.code == 0);
+  CHECK_THAT(result.output,
+             Contains("GFLOP/s fp32 (and bf16)") && Contains("exact, T 32, m -, bf16, 1 thread"));
+}
+
 TEST_CASE("bench --rate prints a number a case and nothing else") {
   const ShellResult result = Bench("--rate --variants exact,darkformer --contexts 32 --features 8");
   INFO(result.output);

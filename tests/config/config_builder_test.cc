@@ -107,7 +107,7 @@ TEST_CASE("messages about values") {
         "f:1:17: model.layers: expected a whole number from 1 to 1000, found '2.5'");
   CHECK(Complaint("model: {tied: yes}") == "f:1:15: model.tied: expected true or false, found 'yes'");
   CHECK(Complaint("train: {precision: fp62}") ==
-        "f:1:20: train.precision: expected one of fp32, fp64, found 'fp62'; did you mean 'fp32'?");
+        "f:1:20: train.precision: expected one of fp32, bf16, fp64, found 'fp62'; did you mean 'fp32'?");
   CHECK(Complaint("attention: {variant: performr}") ==
         "f:1:22: attention.variant: expected one of exact, performer, darkformer, darkformer-exact, lfk, "
         "uniform, "

@@ -77,18 +77,22 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("fp64 runs, gradient accumulation and frozen parameters resume to the same bits") {
+TEST_CASE("fp64 and bf16 runs, gradient accumulation and frozen parameters resume to the same bits") {
   const Workspace space;
   const char* overrides =
       "seed: 3\nattention: {variant: darkformer, m: 8}\n"
       "optim: {trainable: ['attn.{q,k,v}', attn.M], schedule: wsd, decay: 5, warmup: 3}\n";
   RunConfig config = space.Config(overrides);
-  config.train.precision = "fp64";
   config.train.accumulate = 3;
-  TrainUntil(config, space.At("a"), 0);
-  for (const Index stop : {2, 11}) TrainUntil(config, space.At("b"), stop);
-  TrainUntil(config, space.At("b"), 0);
-  RequireSameRun(space.At("a"), space.At("b"));
+  for (const std::string precision : {"fp64", "bf16"}) {
+    config.train.precision = precision;
+    const std::string whole = space.At("whole-" + precision), parts = space.At("parts-" + precision);
+    TrainUntil(config, whole, 0);
+    for (const Index stop : {2, 11}) TrainUntil(config, parts, stop);
+    TrainUntil(config, parts, 0);
+    INFO(precision);
+    RequireSameRun(whole, parts);
+  }
 }
 
 TEST_CASE(
@@ -130,6 +134,9 @@ TEST_CASE(
   CHECK(std::filesystem::last_write_time(RunFiles(space.At("run")).run) == written);
   CHECK_THROWS_WITH(TrainUntil(space.Config("seed: 2\n"), space.At("run"), 0),
                     Catch::Contains("another config"));
+  RunConfig rounded = config;
+  rounded.train.precision = "bf16";
+  CHECK_THROWS_WITH(TrainUntil(rounded, space.At("run"), 0), Catch::Contains("another config"));
   TrainRequest fresh;
   fresh.directory = space.At("run");
   CHECK_THROWS_WITH(TrainRun(config, fresh), Catch::Contains("already holds a run"));
