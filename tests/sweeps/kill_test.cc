@@ -134,7 +134,7 @@ TEST_CASE("trials killed at any moment are run to their end by the next drivers"
     if (DescribeExit(status) == "exit code 0") break;
     CHECK(DescribeExit(status) == "exit code 4");  // killed trials count as failed, the others went on
   }
-  CHECK(kills == 25);
+  CHECK(kills >= 10);  // of 25: a calm machine may finish all trials sooner
   CHECK(round < 30);
   CheckComplete(out);
   CheckUnchanged(results);
