@@ -10,21 +10,20 @@ namespace {
 
 constexpr Index kByteVocab = 256;
 
-/// Everything that a count can depend on, as text.
-std::string Shape(const RunConfig& config) {
+}  // namespace
+
+Index VocabOf(const DataOptions& data) { return data.tokenizer == "byte" ? kByteVocab : data.vocab; }
+
+std::string ModelShape(const RunConfig& config) {
   std::string shape = std::to_string(VocabOf(config.data));
   for (const auto& [key, value] : FlatConfig(config))
     if (key.rfind("model.", 0) == 0 || key.rfind("attention.", 0) == 0) shape += ' ' + key + '=' + value;
   return shape;
 }
 
-}  // namespace
-
-Index VocabOf(const DataOptions& data) { return data.tokenizer == "byte" ? kByteVocab : data.vocab; }
-
 Index ParameterCount(const RunConfig& config) {
   static std::map<std::string, Index> known;
-  const auto [entry, is_new] = known.try_emplace(Shape(config), 0);
+  const auto [entry, is_new] = known.try_emplace(ModelShape(config), 0);
   if (is_new) entry->second = CountParameters(config.model, config.attention, VocabOf(config.data));
   return entry->second;
 }

@@ -1,5 +1,7 @@
 #include "sweeps/run_cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -25,12 +27,9 @@ double MicroBatches(const TrainOptions& train) {
 }  // namespace
 
 std::string StepShape(const RunConfig& config) {
-  std::string shape = std::to_string(VocabOf(config.data));
-  for (const auto& [key, value] : FlatConfig(config))
-    if (key.rfind("model.", 0) == 0 || key.rfind("attention.", 0) == 0 || key == "train.batch" ||
-        key == "train.context" || key == "train.precision")
-      shape += ' ' + key + '=' + value;
-  return shape;
+  const TrainOptions& train = config.train;
+  return fmt::format("{} train.batch={} train.context={} train.precision={}", ModelShape(config), train.batch,
+                     train.context, train.precision);
 }
 
 SweepLoad LoadOf(const Sweep& sweep) {
