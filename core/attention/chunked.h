@@ -41,6 +41,9 @@ class Chunked final : public FeatureAttention<T> {
     Index begin, rows, segment;
     Index local() const { return begin - segment; }  ///< where the chunk stands in memory of a segment
   };
+  Chunk ChunkAt(Index begin, Index segment) const {
+    return {begin, std::min(kChunk, shape_.context - begin), segment};
+  }
   /// One key head of one sequence, with the memory of the thread that works on it.
   struct Unit {
     Index b, key_head;
@@ -67,12 +70,6 @@ class Chunked final : public FeatureAttention<T> {
   void ForQueries(Index key_head, const Body& body) const {
     const Index group = shape_.queries_per_key();
     for (Index i = 0; i < group; ++i) body(i, key_head * group + i);
-  }
-  template <class Body>
-  void ForChunks(Index segment, const Body& body) const {
-    const Index end = std::min(segment + kSegment, shape_.context);
-    for (Index begin = segment; begin < end; begin += kChunk)
-      body(Chunk{begin, std::min(kChunk, end - begin), segment});
   }
 
   HeadView<T> QueryHead(T* data, Index b, Index h) const {

@@ -27,8 +27,9 @@ void Chunked<T>::BackwardUnit(const Unit& u) const {
   later.Clear();
   for (Index segment = (segments() - 1) * kSegment; segment >= 0; segment -= kSegment) {
     state.Load(SavedState(u, segment));
-    Index last = segment;
-    ForChunks(segment, [&](const Chunk& c) {
+    Index begin = segment;
+    for (; begin < std::min(segment + kSegment, shape_.context); begin += kChunk) {
+      const Chunk c = ChunkAt(begin, segment);
       KeyFeatures(u, c, state.scale);
       std::fill_n(u.w.dphi_k + c.local() * m_, c.rows * m_, T(0));
       ForQueries(u.key_head, [&](Index i, Index h) {
@@ -36,10 +37,8 @@ void Chunked<T>::BackwardUnit(const Unit& u) const {
         BackwardQueries(u, i, h, c, state);
       });
       AddToState(u, c, state);
-      last = c.begin;
-    });
-    for (Index begin = last; begin >= segment; begin -= kChunk)
-      BackwardKeys(u, {begin, std::min(kChunk, shape_.context - begin), segment}, later);
+    }
+    while (begin > segment) BackwardKeys(u, ChunkAt(begin -= kChunk, segment), later);
   }
 }
 

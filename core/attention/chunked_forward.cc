@@ -20,7 +20,7 @@ void Chunked<T>::ForwardUnit(const Unit& u) const {
   state.Clear();
   for (Index begin = 0; begin < shape_.context; begin += kChunk) {
     if (begin % kSegment == 0) state.Save(SavedState(u, begin));
-    const Chunk c{begin, std::min(kChunk, shape_.context - begin), /*segment=*/begin};
+    const Chunk c = ChunkAt(begin, /*segment=*/begin);
     KeyFeatures(u, c, state.scale);
     ForQueries(u.key_head, [&](Index, Index h) { ForwardQueries(u, h, c, state); });
     AddToState(u, c, state);
