@@ -123,20 +123,20 @@ std::vector<LayerHealth> Model<T>::Health() const {
   return health;
 }
 
-// A row as the output layer reads it in training.
-template <class T>
-static Eigen::VectorXd Operand(const Node<T>& node, Index row, Operands operands) {
-  Eigen::Matrix<T, Eigen::Dynamic, 1> values = node.Value().row(row).transpose();
-  RoundOperands(operands, values.data(), values.size());
-  return values.template cast<double>();
-}
-
 template <class T>
 void Model<T>::NextLogits(Index row, std::vector<double>& logits) const {
-  const Eigen::VectorXd hidden = Operand(*final_, row, tape_.operands());
+  Eigen::Matrix<T, Eigen::Dynamic, 1> values;
+  const auto read = [&](const Node<T>& node, Index i, Eigen::VectorXd& out) {  // as the output layer reads it
+    values = node.Value().row(i).transpose();
+    RoundOperands(tape_.operands(), values.data(), values.size());
+    out = values.template cast<double>();
+  };
+  Eigen::VectorXd hidden, weight;  // both keep their memory from row to row
+  read(*final_, row, hidden);
   logits.resize(static_cast<std::size_t>(shape_.vocab));
   for (Index v = 0; v < shape_.vocab; ++v) {
-    const double z = Operand(*head_, v, tape_.operands()).dot(hidden);
+    read(*head_, v, weight);
+    const double z = weight.dot(hidden);
     logits[static_cast<std::size_t>(v)] = logit_cap_ > 0 ? logit_cap_ * std::tanh(z / logit_cap_) : z;
   }
 }
