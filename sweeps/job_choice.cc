@@ -138,8 +138,8 @@ JobChoice StoredJobs(const Sweep& sweep, const SweepStore& store, const LaunchOp
 
 JobChoice MeasuredJobs(const Sweep& sweep, const SweepStore& store, const LaunchOptions& options,
                        const SignalQueue& signals, Monitor& monitor) {
-  if (!IsOpen(options)) return Unasked(sweep, options);
   JobChoice choice = Unasked(sweep, options);
+  if (!IsOpen(options)) return choice;
   try {
     Choices choices(sweep, store, options.cores);
     const StepTimer timer = {options.timer, store.Folder(choices.heaviest().name) + "/config.yaml",

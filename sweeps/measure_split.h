@@ -20,10 +20,9 @@ struct StepTimer {
   double patience = 300;             ///< seconds after which it counts as hung
 };
 
-/// Fills in what `split` achieves, by timing steps in all its jobs at once, each as program CONFIG --threads
-/// N
-/// --seconds 1 --rate on its own CPUs. Returns false when a signal came, and no process is left. Throws
-/// Error(kFailed) with the reason when one of them fails, hangs or prints no number.
+/// Fills in what `split` achieves, by timing steps in all its jobs at once, each on its own CPUs as
+/// program CONFIG --threads N --seconds 1 --rate. Returns false when a signal came, and no process is left.
+/// Throws Error(kFailed) with the reason when one of them fails, hangs or prints no number.
 bool MeasureSplit(const StepTimer& timer, const Cores& cores, const SignalQueue& signals, Split& split);
 
 }  // namespace dark
