@@ -20,13 +20,6 @@ std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> c, std::array<s
 
 }  // namespace
 
-std::uint64_t Mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
 std::uint64_t HashName(std::string_view name) {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;

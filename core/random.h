@@ -42,8 +42,13 @@ class Stream {
   std::uint64_t block_index_ = ~std::uint64_t{0};
 };
 
-/// The splitmix64 finaliser: a bijective mix of 64 bits.
-std::uint64_t Mix(std::uint64_t x);
+/// The splitmix64 finaliser: a bijective mix of 64 bits. Inline, because hashes of content take one a word.
+inline std::uint64_t Mix(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
 /// FNV-1a over the bytes, then Mix: for names, not for content.
 std::uint64_t HashName(std::string_view name);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace dark {
@@ -12,5 +14,15 @@ inline constexpr const char* kDocumentSeparator = "\n\n";
 /// (".git") are left out. Throws Error(kUsage) with path and counts for what is missing, unreadable, neither
 /// file nor folder, or holds nothing but white space.
 std::string ReadCorpus(const std::string& path);
+
+/// What tells one text from another.
+struct CorpusMark {
+  std::uint64_t hash = 0;  ///< ContentHash of what ReadCorpus returns
+  std::size_t bytes = 0;
+};
+
+/// Reads like ReadCorpus, and fails like it, but keeps nothing in memory: a run whose tokens are prepared
+/// needs no more of its text.
+CorpusMark MarkCorpus(const std::string& path);
 
 }  // namespace dark

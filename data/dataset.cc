@@ -40,16 +40,20 @@ struct Dataset::State {
 Dataset::Dataset(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Dataset Dataset::Open(const DataOptions& options, Index context) {
-  const std::string text = ReadCorpus(options.text);
-  const std::uint64_t data_hash = ContentHash(text);
+  CorpusMark mark = MarkCorpus(options.text);
   auto state = std::make_shared<State>();
   const std::string cache = CacheFolder(options);
   RequireOutside(options.text, cache);
-  state->path = (std::filesystem::path(cache) / ShardName(data_hash, options)).string();
-  if (!std::filesystem::exists(state->path))
-    TokenShard::Write(state->path, PrepareText(text, data_hash, options));
+  const auto path = [&] { return (std::filesystem::path(cache) / ShardName(mark.hash, options)).string(); };
+  state->path = path();
+  if (!std::filesystem::exists(state->path)) {
+    const std::string text = ReadCorpus(options.text);
+    mark = {ContentHash(text), text.size()};  // the text may have changed since the first look
+    state->path = path();
+    TokenShard::Write(state->path, PrepareText(text, mark.hash, options));
+  }
   const TokenShard& shard = state->shard.emplace(state->path);
-  if (shard.data_hash() != data_hash)
+  if (shard.data_hash() != mark.hash)
     throw Error(fmt::format("{} holds the tokens of another text; delete it", state->path), Exit::kFailed);
   state->train = shard.train();
   state->validation = shard.validation();
@@ -57,7 +61,7 @@ Dataset Dataset::Open(const DataOptions& options, Index context) {
   state->vocab = shard.tokenizer().vocab();
   state->data_hash = Hex(shard.data_hash());
   state->split_hash = Hex(shard.split_hash());
-  const std::string where = fmt::format("text {} ({} bytes): ", options.text, text.size());
+  const std::string where = fmt::format("text {} ({} bytes): ", options.text, mark.bytes);
   RequireWindow(where + "training", state->train.size(), context);
   RequireWindow(where + "validation", state->validation.size(), context);
   return Dataset(std::move(state));

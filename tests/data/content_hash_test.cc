@@ -1,5 +1,6 @@
 #include "data/content_hash.h"
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <set>
@@ -32,6 +33,22 @@ TEST_CASE("the content hash sees every bit, the length and the seed", "[hash]") 
   REQUIRE(hashes.size() == texts);
   // About half of the 64 bits change with one bit of the text; 40400 flips give a mean within 0.1 of 32.
   REQUIRE(changed_bits / static_cast<double>(texts - 101) == Approx(32).margin(0.1));
+}
+
+TEST_CASE("a hash does not depend on how the bytes are cut", "[hash]") {
+  Stream random(2, "parts");
+  for (int round = 0; round < 300; ++round) {
+    const std::string text = RandomBytes(random, random.Below(200));
+    const std::uint64_t seed = random.Below(3);
+    ContentHasher hasher(seed);
+    std::size_t done = 0;
+    while (done < text.size()) {
+      const std::size_t size = std::min<std::size_t>(random.Below(70), text.size() - done);
+      hasher.Add(std::string_view(text).substr(done, size));
+      done += size;
+    }
+    REQUIRE(hasher.Value() == ContentHash(text, seed));
+  }
 }
 
 TEST_CASE("swapped words and runs of zeros hash apart", "[hash]") {

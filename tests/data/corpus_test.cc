@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "data/content_hash.h"
 #include "tests/data/generated.h"
 #include "tests/temporary_folder.h"
 
@@ -23,6 +24,23 @@ TEST_CASE("a text file is read byte for byte", "[corpus]") {
   }
 }
 
+TEST_CASE("a text is marked by the hash of what is read", "[corpus]") {
+  const TemporaryFolder folder;
+  Stream random(2, "corpus");
+  for (const std::size_t size : {5, 300'000, 600'001}) {
+    std::string bytes = RandomBytes(random, size);
+    bytes[0] = 'x';
+    folder.Write("texts/" + std::to_string(size), bytes);
+    folder.Write("texts/0" + std::to_string(size), "short");
+    for (const std::string& path : {folder / "texts", folder / "texts/" + std::to_string(size)}) {
+      const std::string text = ReadCorpus(path);
+      const CorpusMark mark = MarkCorpus(path);
+      REQUIRE(mark.hash == ContentHash(text));
+      REQUIRE(mark.bytes == text.size());
+    }
+  }
+}
+
 TEST_CASE("a folder is read in path order, documents one empty line apart", "[corpus]") {
   const TemporaryFolder folder;
   folder.Write("texts/b.txt", "second");
@@ -37,7 +55,11 @@ TEST_CASE("a folder is read in path order, documents one empty line apart", "[co
 
 TEST_CASE("what cannot be trained on is named with its path and counts", "[corpus]") {
   const TemporaryFolder folder;
-  const auto problem = [](const std::string& path) { return ErrorOf([&] { ReadCorpus(path); }); };
+  const auto problem = [](const std::string& path) {
+    const std::string error = ErrorOf([&] { ReadCorpus(path); });
+    CHECK(ErrorOf([&] { MarkCorpus(path); }) == error);
+    return error;
+  };
   CHECK_THAT(problem(""), Contains("2: no text given: data.text"));
   CHECK(problem(folder / "none") == "2: text " + (folder / "none") + " does not exist");
   folder.Write("empty.txt", "");
