@@ -106,7 +106,7 @@ LossSums Model<T>::ForwardBackward(double scale) {
 
 template <class T>
 void Model<T>::Calibrate() {
-  tape_.Forward(/*prepare=*/true);
+  if (tape_.Prepares()) tape_.Forward(/*prepare=*/true);
 }
 
 template <class T>

@@ -41,7 +41,8 @@ class Model {
   LossSums Forward();
   /// The same, and adds the gradient of scale · Σ loss to the parameters' gradients.
   LossSums ForwardBackward(double scale);
-  /// One forward pass that also initialises what reads a calibration batch (whitening), layer by layer.
+  /// One forward pass that also initialises what reads a calibration batch (whitening), layer by layer; none
+  /// when nothing reads one.
   void Calibrate();
   /// Draws every Ω anew; `count` numbers the draw.
   void Redraw(Index count);

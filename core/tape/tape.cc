@@ -59,6 +59,12 @@ void Tape<T>::Forward(bool prepare) {
 }
 
 template <class T>
+bool Tape<T>::Prepares() const {
+  return std::any_of(operations_.begin(), operations_.end(),
+                     [](const Operation& operation) { return operation.prepare != nullptr; });
+}
+
+template <class T>
 void Tape<T>::Backward() {
   std::fill(grads_.data(), grads_.data() + grads_.size(), T(0));
   for (auto it = operations_.rbegin(); it != operations_.rend(); ++it)

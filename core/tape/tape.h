@@ -53,6 +53,8 @@ class Tape {
   void Allocate();
 
   void Forward(bool prepare = false);
+  /// Whether any op has a `prepare`: if not, a pass for its sake changes nothing.
+  bool Prepares() const;
   /// Clears the activations' gradients and runs all backwards in reverse order.
   void Backward();
 
