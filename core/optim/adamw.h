@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/optim/options.h"
+#include "core/optim/squared_sums.h"
 #include "core/tape/parameters.h"
 
 namespace dark {
@@ -43,14 +44,29 @@ class AdamW {
   const std::vector<T*>& second_moments() const { return second_; }
 
  private:
-  double GradientNorm(std::string& bad_tensor) const;
+  /// A piece of one parameter: the task of a thread.
+  struct Block {
+    std::size_t parameter;
+    Index begin, size;
+  };
+  /// What one update multiplies with.
+  struct Factors {
+    double lr;
+    T clip, correct1, correct2;
+  };
+
+  double GradientNorm(std::string& bad_tensor);
+  void Update(const Block& block, const Factors& factors);
+  void Measure(UpdateStats& stats);
 
   OptimOptions options_;
   Parameters<T>& parameters_;
   std::vector<ParameterRule> rules_;
   Arena<T> moments_;  // aligned, so that vector loops round alike in every process
   std::vector<T*> first_, second_;
-  mutable std::vector<double> partial_;
+  std::vector<Block> blocks_;           // of trainable parameters
+  SquaredSums<T> gradients_, changes_;  // of trainable parameters, in order
+  SquaredSums<T> values_;               // of all parameters, in order
   Index steps_ = 0;
 };
 

@@ -1,11 +1,14 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/error.h"
 #include "core/optim/adamw.h"
 #include "core/optim/patterns.h"
 #include "core/optim/schedule.h"
+#include "core/optim/squared_sums.h"
+#include "core/random.h"
 #include "tests/core/fixture.h"
 
 namespace dark {
@@ -181,6 +184,44 @@ TEST_CASE("a pattern that matches nothing is an error with its name") {
   OptimOptions o;
   o.trainable = {"attn.X"};
   CHECK_THROWS_WITH((AdamW<float>(o, parameters)), Catch::Contains("trainable") && Catch::Contains("attn.X"));
+}
+
+TEST_CASE("sums of squares do not depend on what else is summed, and skip no element") {
+  const std::vector<Index> sizes = {1, 5000, 16384, 16385, 40000, 7, 64, 64, 3};
+  std::vector<std::vector<float>> x, y;
+  Stream random(1, "sums");
+  for (const Index size : sizes) {
+    for (auto* arrays : {&x, &y}) {
+      arrays->emplace_back(static_cast<std::size_t>(size));
+      random.Normals(std::span(arrays->back()));
+    }
+  }
+  std::vector<float*> x_data, y_data;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    x_data.push_back(x[i].data());
+    y_data.push_back(y[i].data());
+  }
+  for (const bool difference : {false, true}) {
+    SquaredSums<float> all;
+    const auto add = [&](SquaredSums<float>& sums, std::size_t i) {
+      sums.Add(&x_data[i], difference ? &y_data[i] : nullptr, sizes[i]);
+    };
+    for (std::size_t i = 0; i < sizes.size(); ++i) add(all, i);
+    all.Take();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      SquaredSums<float> alone;
+      add(alone, i);
+      alone.Take();
+      CHECK(alone[0] == all[i]);
+      double expected = 0, block = 0;  // by blocks of 16384
+      for (std::size_t e = 0; e < x[i].size(); ++e) {
+        const double value = difference ? x[i][e] - y[i][e] : x[i][e];
+        block += value * value;
+        if ((e + 1) % 16384 == 0 || e + 1 == x[i].size()) expected += std::exchange(block, 0);
+      }
+      CHECK(all[i] == expected);
+    }
+  }
 }
 
 }  // namespace dark
