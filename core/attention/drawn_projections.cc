@@ -1,5 +1,6 @@
 #include "core/attention/drawn_projections.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/tape/tape.h"
@@ -22,8 +23,10 @@ template <class T>
 DrawnProjections<T>::DrawnProjections(const DrawPlan& plan) : plan_(plan) {
   const Index weights = plan.weighted ? plan.m + plan.dim * plan.dim : 0;
   state_.resize(static_cast<std::size_t>(plan.sets * (plan.size() + weights)));
-  if (plan.weighted)
+  if (plan.weighted) {
     for (Index set = 0; set < plan.sets; ++set) MatrixMap<T>(At(set).root, plan.dim, plan.dim).setIdentity();
+    determinants_.resize(static_cast<std::size_t>(plan.sets));
+  }
   Redraw(0);
 }
 
@@ -54,6 +57,17 @@ void DrawnProjections<T>::SetProposals(const std::vector<Eigen::MatrixXd>& roots
   Redraw(count_);
 }
 
+// A redraw keeps S, so its determinant is taken again only when S^½ has changed; a checkpoint may change it
+// in place.
+template <class T>
+double DrawnProjections<T>::LogDeterminant(Index set, const Eigen::MatrixXd& root) {
+  Determinant& known = determinants_[static_cast<std::size_t>(set)];
+  const std::span<const T> stored(At(set).root, static_cast<std::size_t>(plan_.dim * plan_.dim));
+  if (!std::equal(stored.begin(), stored.end(), known.root.begin(), known.root.end()))
+    known = {{stored.begin(), stored.end()}, 2 * SymmetricEigen(root).values.array().log().sum()};
+  return known.log;
+}
+
 // S^½ is read as it is stored, so that a resumed run draws the same numbers.
 template <class T>
 void DrawnProjections<T>::ApplyProposal(Index set) {
@@ -61,7 +75,7 @@ void DrawnProjections<T>::ApplyProposal(Index set) {
   MatrixMap<T> omega(at.omega, plan_.m, plan_.dim);
   const Eigen::MatrixXd root = MatrixMap<T>(at.root, plan_.dim, plan_.dim).template cast<double>();
   const Eigen::MatrixXd u = omega.template cast<double>(), w = u * root;  // rows w' = u'S^½, S^½ symmetric
-  const double log_det = 2 * SymmetricEigen(root).values.array().log().sum();
+  const double log_det = LogDeterminant(set, root);
   for (Index j = 0; j < plan_.m; ++j)
     at.weights[j] = static_cast<T>((log_det + u.row(j).squaredNorm() - w.row(j).squaredNorm()) / 4);
   omega = w.cast<T>();

@@ -46,11 +46,17 @@ class DrawnProjections {
   struct Set {
     T *omega, *weights, *root;
   };
+  struct Determinant {
+    std::vector<T> root;  // whose it is
+    double log = 0;
+  };
   Set At(Index set);
   void ApplyProposal(Index set);
+  double LogDeterminant(Index set, const Eigen::MatrixXd& root);
 
   DrawPlan plan_;
   Index count_ = 0;
+  std::vector<Determinant> determinants_;  // log det S of each set, as long as its S^½ stays
   std::vector<T> state_;  // Ω [sets·m·dim], and when weighted: log-weights [sets·m], S^½ [sets·dim·dim]
 };
 

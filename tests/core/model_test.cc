@@ -197,6 +197,23 @@ TEST_CASE("whitening gives mapped inputs the covariance s²I, layer by layer") {
   }
 }
 
+TEST_CASE("calibration runs a pass only for what reads its batch") {
+  const Tokens tokens(8 * 16, 50);
+  for (const auto& [init, proposal] : {std::pair{"identity", "isotropic"},
+                                       std::pair{"whitening", "isotropic"}, std::pair{"identity", "sderf"}}) {
+    AttentionOptions attention = Variant("darkformer");
+    attention.init = init;
+    attention.proposal = proposal;
+    Model<float> model(Small(), attention, {8, 16, 50}, 5);
+    model.Allocate();
+    model.SetBatch(tokens.inputs.data(), tokens.targets.data());
+    model.Calibrate();
+    double seconds = 0;
+    for (const OpProfile& op : model.tape().Profile()) seconds += op.forward_seconds;
+    CHECK((seconds > 0) == (init == std::string("whitening") || proposal == std::string("sderf")));
+  }
+}
+
 TEST_CASE("memory of a random-feature model grows linearly with T up to 32768") {
   const auto bytes = [](Index context) {
     Model<float> model(Small(), Variant("darkformer", 32), {1, context, 50}, 1);
