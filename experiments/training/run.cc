@@ -78,7 +78,10 @@ class Session {
       EvaluateIfDue();
       if (Step() == config_.train.steps) return Finish(RunStatus::kDone, "all steps done");
       if (const std::string why = WhyStop(); !why.empty()) return Finish(RunStatus::kStopped, why);
-      if (Step() > first_step_ && Due(config_.train.checkpoint_interval)) SaveCheckpointNow();
+      if (Step() > first_step_ && Due(config_.train.checkpoint_interval)) {
+        SaveCheckpointNow();
+        writer_.Snapshot();
+      }
       const bool probe = Due(config_.train.health_interval);
       Divergence divergence;
       const StepRow row = trainer_.Step(divergence);
@@ -127,7 +130,6 @@ class Session {
                              {"precision", config_.train.precision},
                              {"step", fmt::format("{}", Step())}};
     SaveCheckpoint(files_.checkpoint, checkpoint);
-    writer_.Snapshot();
   }
 
   TrainResult Finish(RunStatus status, const std::string& reason) {
