@@ -16,10 +16,10 @@ struct RopeOp {
   void FillTables(double base, double scale) {
     cosine.resize(static_cast<std::size_t>(context * half));
     sine.resize(cosine.size());
-    for (Index t = 0; t < context; ++t) {
-      for (Index j = 0; j < half; ++j) {
-        const double frequency =
-            base > 0 ? std::pow(base, -static_cast<double>(j) / static_cast<double>(half)) : 0;
+    for (Index j = 0; j < half; ++j) {
+      const double frequency =
+          base > 0 ? std::pow(base, -static_cast<double>(j) / static_cast<double>(half)) : 0;
+      for (Index t = 0; t < context; ++t) {
         const double angle = static_cast<double>(t) * frequency;
         cosine[static_cast<std::size_t>(t * half + j)] = static_cast<T>(scale * std::cos(angle));
         sine[static_cast<std::size_t>(t * half + j)] = static_cast<T>(scale * std::sin(angle));
@@ -30,23 +30,31 @@ struct RopeOp {
   // `sign` +1 rotates from → to (overwrites); -1 is the transposed rotation (adds): the backward pass.
   template <bool kAdd>
   void Rotate(const T* from, T* to, T sign) const {
-    const Index heads = x->cols / (2 * half);
     ParallelBlocks(x->rows, 64, [&](Index begin, Index end, Index) {
       for (Index n = begin; n < end; ++n) {
-        const T* c = cosine.data() + n % context * half;
-        const T* s = sine.data() + n % context * half;
-        for (Index h = 0; h < heads; ++h) {
-          const T* in = from + n * x->cols + h * 2 * half;
-          T* out = to + n * x->cols + h * 2 * half;
-          for (Index j = 0; j < half; ++j) {
-            const T first = in[j] * c[j] - sign * in[j + half] * s[j];
-            const T second = in[j + half] * c[j] + sign * in[j] * s[j];
-            out[j] = kAdd ? out[j] + first : first;
-            out[j + half] = kAdd ? out[j + half] + second : second;
-          }
-        }
+        const T *c = cosine.data() + n % context * half, *s = sine.data() + n % context * half;
+        const T* in = from + n * x->cols;
+        T* out = to + n * x->cols;
+        half == 8 ? RotateRow<kAdd, 8>(c, s, in, out, sign) : RotateRow<kAdd, 0>(c, s, in, out, sign);
       }
     });
+  }
+
+  // A head has few columns: without __restrict, asking whether its arrays overlap takes as long as to rotate
+  // it, and unless the compiler knows how few (kHalf, 0 = any), 8 are taken one by one.
+  template <bool kAdd, Index kHalf>
+  void RotateRow(const T* __restrict c, const T* __restrict s, const T* from, T* to, T sign) const {
+    const Index size = kHalf > 0 ? kHalf : half;
+    for (Index column = 0; column < x->cols; column += 2 * size) {
+      const T* __restrict low = from + column, * __restrict high = low + size;
+      T* __restrict out_low = to + column, * __restrict out_high = out_low + size;
+      for (Index j = 0; j < size; ++j) {
+        const T first = low[j] * c[j] - sign * high[j] * s[j];
+        const T second = high[j] * c[j] + sign * low[j] * s[j];
+        out_low[j] = kAdd ? out_low[j] + first : first;
+        out_high[j] = kAdd ? out_high[j] + second : second;
+      }
+    }
   }
 };
 
