@@ -4,11 +4,11 @@
 #include <sys/wait.h>
 
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "sweeps/job_plan.h"
@@ -90,20 +90,17 @@ class TimerJobs {
 }  // namespace
 
 bool MeasureSplit(const StepTimer& timer, const Cores& cores, const SignalQueue& signals, Split& split) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  const auto start = Clock::now();
   TimerJobs jobs(timer, cores, split);
   while (!jobs.Done()) {
     const int signal = signals.Next(std::chrono::milliseconds(100));
     if (signal != 0 && signal != SIGCHLD) return false;
-    if (seconds() > timer.patience)
+    if (SecondsSince(start) > timer.patience)
       throw Error(fmt::format("no result within {:.0f} s", timer.patience), Exit::kFailed);
   }
   // Rounded here, not when it is written: what is chosen now and from the file later must agree.
   split.tokens_per_s = std::round(10 * jobs.TokensPerSecond()) / 10;
-  split.seconds = std::round(1000 * seconds()) / 1000;
+  split.seconds = std::round(1000 * SecondsSince(start)) / 1000;
   return true;
 }
 

@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/clock.h"
 #include "sweeps/table.h"
 
 namespace dark {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr auto kPlainInterval = std::chrono::seconds(10);
 constexpr auto kLiveInterval = std::chrono::milliseconds(250);
 

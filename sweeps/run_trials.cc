@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <list>
 #include <optional>
 
+#include "core/clock.h"
 #include "experiments/run_file/run_file.h"
 #include "sweeps/process.h"
 #include "sweeps/progress.h"
@@ -20,12 +20,7 @@
 namespace dark {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr auto kPoll = std::chrono::milliseconds(100);
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Pending {
   const Trial* trial;

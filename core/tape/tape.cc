@@ -1,8 +1,9 @@
 #include "core/tape/tape.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+
+#include "core/clock.h"
 
 namespace dark {
 
@@ -13,9 +14,9 @@ namespace dark {
 namespace {
 
 void Timed(const std::function<void()>& action, double& seconds) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   action();
-  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  seconds += SecondsSince(start);
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <string>
 
+#include "core/clock.h"
 #include "core/tensor/arena.h"
 #include "core/tensor/simd.h"
 
@@ -39,14 +39,14 @@ double PeakFlops(int threads) {
   double best = 0, sum = 0;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     double operations = 0;
-    const double start = Now();
+    const auto start = Clock::now();
 #pragma omp parallel num_threads(threads) reduction(+ : operations, sum)
     {
       T sink = T(attempt);
       operations += MultiplyAdds(kRounds, sink);
       sum += static_cast<double>(sink);
     }
-    best = std::max(best, operations / (Now() - start));
+    best = std::max(best, operations / SecondsSince(start));
   }
   return sum == 0.5 ? 0 : best;  // keeps the sums, and with them the loops
 }
@@ -59,19 +59,15 @@ double Bandwidth(int threads) {
   memory.Allocate();
   double best = 0;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const double start = Now();
+    const auto start = Clock::now();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (Index i = 0; i < count; ++i) a[i] = b[i] + 0.5f * c[i];
-    best = std::max(best, 3.0 * static_cast<double>(kStreamBytes) / (Now() - start));
+    best = std::max(best, 3.0 * static_cast<double>(kStreamBytes) / SecondsSince(start));
   }
   return best;
 }
 
 }  // namespace
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 MachineLimits MeasureMachine(int threads) {
   return {PeakFlops<float>(threads), PeakFlops<double>(threads), Bandwidth(threads)};

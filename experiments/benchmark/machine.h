@@ -4,9 +4,6 @@
 
 namespace dark {
 
-/// Seconds of a clock that only goes forward.
-double Now();
-
 /// What this machine can do at most with a number of threads, measured now, by loops of our own that do
 /// nothing else. The limits that a training step is held against.
 struct MachineLimits {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/clock.h"
 #include "core/model/model.h"
 #include "core/optim/adamw.h"
 #include "core/random.h"
@@ -59,9 +60,9 @@ class Bench {
   void Step() {
     model_.parameters().ClearGradients();
     model_.ForwardBackward(1.0 / static_cast<double>(inputs_.size()));
-    const double start = Now();
+    const auto start = Clock::now();
     optimizer_.Step(1e-4);
-    optimizer_seconds_ += Now() - start;
+    optimizer_seconds_ += SecondsSince(start);
   }
 
   void ClearTimes() {
@@ -73,11 +74,11 @@ class Bench {
     Step();
     ClearTimes();
     StepTiming timing;
-    const double start = Now();
-    while (timing.seconds.size() < kFewestSteps || Now() - start < min_seconds) {
-      const double begin = Now();
+    const auto start = Clock::now();
+    while (timing.seconds.size() < kFewestSteps || SecondsSince(start) < min_seconds) {
+      const auto begin = Clock::now();
       Step();
-      timing.seconds.push_back(Now() - begin);
+      timing.seconds.push_back(SecondsSince(begin));
     }
     Describe(timing);
     return timing;

@@ -1,10 +1,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 
 #include <fmt/format.h>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "experiments/run_file/journal.h"
@@ -14,7 +14,6 @@
 namespace dark {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int kFlushRows = 256;
 constexpr Clock::duration kFlushTime = std::chrono::seconds(2);
 constexpr std::size_t kSmallRun = 10000;  // rows that fold in a few milliseconds

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <span>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/files/file.h"
 #include "core/files/replace_file.h"
@@ -17,8 +17,6 @@
 
 namespace dark {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 bool Ended(RunStatus status) { return status == RunStatus::kDone || status == RunStatus::kDiverged; }
 
@@ -94,7 +92,7 @@ class Session {
   }
 
   bool Due(Index interval) const { return interval > 0 && Step() % interval == 0; }
-  double Elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double Elapsed() const { return SecondsSince(start_); }
 
   std::string WhyStop() const {
     if (request_.stop != nullptr && request_.stop->load()) return "stopped by a signal";

@@ -1,9 +1,9 @@
 #include "experiments/training/trainer.h"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "core/clock.h"
 #include "core/optim/schedule.h"
 #include "core/random.h"
 
@@ -11,8 +11,6 @@ namespace dark {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-using Clock = std::chrono::steady_clock;
 
 std::uint64_t Seed(const RunConfig& config) { return static_cast<std::uint64_t>(config.seed); }
 
@@ -97,7 +95,7 @@ StepRow Trainer<T>::Step(Divergence& divergence) {
     if (!stats.bad_tensor.empty()) divergence = {stats.bad_tensor, "gradient or parameter is not finite"};
   }
   ++counters_.step;
-  row.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  row.seconds = SecondsSince(start);
   return row;
 }
 
