@@ -3,6 +3,7 @@
 
 #include "analysis/study.h"
 #include "core/error.h"
+#include "core/files/file.h"
 #include "experiments/run_file/run_file.h"
 
 namespace dark::analysis {
@@ -27,6 +28,22 @@ void FindRuns(const fs::path& dir, std::set<fs::path>& found, std::vector<Study:
   if (error) unreadable.push_back({dir.string(), error.message()});
 }
 
+// Beside a run's file stands its lock, which tells a run that trains from one that only says so.
+RunData ReadWithLock(const std::string& path) {
+  RunData run = ReadRun(path);
+  const std::string folder = FolderOf(path);
+  const bool held = RunLock::Held(folder);
+  if (held && (run.status() == RunStatus::kStopped || run.status() == RunStatus::kFailed)) {
+    run.attributes["status"] = Name(RunStatus::kRunning);  // just being resumed
+    run.attributes.erase("exit_reason");
+  }
+  if (held || run.status() != RunStatus::kRunning) return run;
+  run = ReadRun(path);  // it may have ended between the two looks
+  if (run.status() == RunStatus::kRunning)
+    run.attributes["exit_reason"] = "but no process holds it: killed, or copied while it trained";
+  return run;
+}
+
 }  // namespace
 
 Study ReadStudy(const std::vector<std::string>& dirs) {
@@ -42,7 +59,7 @@ Study ReadStudy(const std::vector<std::string>& dirs) {
   std::vector<AnalysedRun> runs;
   for (const fs::path& path : found) {
     try {
-      runs.push_back(Analyse(path.string(), ReadRun(path.string())));
+      runs.push_back(Analyse(path.string(), ReadWithLock(path.string())));
     } catch (const Error& error) {
       unreadable.push_back({path.string(), error.what()});
     }

@@ -155,6 +155,25 @@ TEST_CASE("Without gnuplot the report says which package is missing") {
   setenv("PATH", path.c_str(), 1);
 }
 
+TEST_CASE("A report tells a run that trains from one that was killed") {
+  const TemporaryFolder folder;
+  Synthetic made;
+  made.steps = 120;
+  const auto notes = [&](RunStatus status) {
+    made.status = status;
+    fs::create_directories(folder / "run");
+    WriteRun(folder / "run/run.h5", Make(made));
+    return ToMarkdown(Compose(ReadStudy({folder / "run"})));
+  };
+  CHECK(Contains(notes(RunStatus::kRunning), "running at step 120 of 400 (but no process holds it"));
+  const RunLock lock(folder / "run");
+  const std::string alive = notes(RunStatus::kRunning), resumed = notes(RunStatus::kStopped);
+  CHECK(Contains(alive, "running at step 120 of 400"));
+  CHECK_FALSE(Contains(alive, "no process"));
+  CHECK(Contains(resumed, "running at step 120 of 400"));
+  CHECK(Contains(notes(RunStatus::kDone), "| done |"));
+}
+
 TEST_CASE("Hard runs are reported: all diverged, nothing trained yet, one run, one step, odd names") {
   std::vector<std::vector<Synthetic>> cases(5);
   for (const double lr : {1e-3, 1e-2}) {
