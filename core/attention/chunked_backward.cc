@@ -7,6 +7,7 @@ namespace dark {
 
 template <class T>
 void Chunked<T>::Backward() const {
+  for (Node<T>* input : {q_, k_, v_}) input->StartGradient();
   const Index size = map_->partial_size();
   std::fill(partials_, partials_ + shape_.batch * shape_.key_heads * size, T(0));
   ForUnits([&](const Unit& u) { BackwardUnit(u); });

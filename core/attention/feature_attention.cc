@@ -73,7 +73,8 @@ std::shared_ptr<FeatureAttention<T>> FeatureAttention<T>::Record(Tape<T>& tape, 
   work += ProductWork(queries + keys, m, shape.value_dim, sizeof(T));
   work.bytes = StreamWork(1, q->size() + k->size() + v->size() + op->out()->size(), sizeof(T)).bytes;
   tape.Record(
-      {"feature_attention", work, BackwardWork(work)}, [op] { op->Forward(); }, [op] { op->Backward(); });
+      {"feature_attention", work, BackwardWork(work)}, {q, k, v}, [op] { op->Forward(); },
+      [op] { op->Backward(); });
   return op;
 }
 template class FeatureAttention<float>;

@@ -43,6 +43,7 @@ struct HeadMapOp {
 
   // dx_source(h) += dy_h·M,  dM_set(h) += dy_hᵀ·x
   void Backward() const {
+    x->StartGradient();
     ParallelBlocks(x->rows, 128, [&](Index begin, Index end, Index) {
       for (Index h = 0; h < heads_out; ++h) {
         Gemm(Op::kNone, Op::kNone, end - begin, dim, rank, y->grad + begin * y->cols + h * rank, y->cols,
@@ -91,7 +92,7 @@ Node<T>* Geometry<T>::Map(Tape<T>& tape, const std::string& name, Node<T>* x, In
   const HeadMapOp<T> op{x, m_, y, heads_in, heads_out, sets_, rank_, dim_};
   const Work work = ProductWork(x->rows * heads_out, rank_, dim_, sizeof(T));
   tape.Record(
-      {"geometry", work, BackwardWork(work)}, [op] { op.Forward(); }, [op] { op.Backward(); });
+      {"geometry", work, BackwardWork(work)}, {x}, [op] { op.Forward(); }, [op] { op.Backward(); });
   return y;
 }
 

@@ -98,7 +98,7 @@ AttentionLayer<T> GeometryInputs(const AttentionContext<T>& c) {
                                                  c.shape.value_heads, c.shape.dim);
   if (c.options.init == "whitening") {
     c.tape.Record(
-        {"calibration", {}, {}}, [] {}, [] {},
+        {"calibration", {}, {}}, {}, [] {}, [] {},
         [geometry = layer.geometry, q = layer.q, k = layer.k, input_scale] {
           geometry->Calibrate(*q, *k, input_scale);
         });
@@ -133,7 +133,7 @@ void AttendWithFeatures(const AttentionContext<T>& c, bool learned, AttentionLay
       PositiveFeatures(c.parameters, c.name, c.options, layer.shape.dim, layer.shape.key_heads, learned);
   if (!learned && c.options.proposal != "isotropic") {
     c.tape.Record(
-        {"calibration", {}, {}}, [] {}, [] {}, [c, layer, map] { CalibrateProposal(c, layer, *map); });
+        {"calibration", {}, {}}, {}, [] {}, [] {}, [c, layer, map] { CalibrateProposal(c, layer, *map); });
   }
   layer.features = FeatureAttention<T>::Record(c.tape, c.name + ".out", layer.shape, std::move(map), layer.q,
                                                layer.k, layer.v);

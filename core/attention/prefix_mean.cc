@@ -35,6 +35,7 @@ struct PrefixMeanOp {
 
   // dv_s = Σ_{t≥s} Σ_h dout_{t,h} / (t + 1)
   void Backward() const {
+    v->StartGradient();
     ParallelFor(shape.batch * shape.value_heads, [&](Index unit) {
       const Index b = unit / shape.value_heads, g = unit % shape.value_heads;
       Vector sum = Sum(unit);
@@ -59,7 +60,7 @@ Node<T>* PrefixMean(Tape<T>& tape, const std::string& name, const HeadShape& sha
   tape.Scratch(&op->sums, shape.batch * shape.value_heads * shape.value_dim);
   const Work work = StreamWork(1, v->size() + op->out->size(), sizeof(T));
   tape.Record(
-      {"prefix_mean", work, work}, [op] { op->Forward(); }, [op] { op->Backward(); });
+      {"prefix_mean", work, work}, {v}, [op] { op->Forward(); }, [op] { op->Backward(); });
   return op->out;
 }
 template Node<float>* PrefixMean(Tape<float>&, const std::string&, const HeadShape&, Node<float>*);

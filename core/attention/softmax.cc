@@ -38,6 +38,7 @@ struct SoftmaxOp {
 
   // Units are value heads, so that query heads that share keys or values add to them in a fixed order.
   void Backward() const {
+    for (Node<T>* input : {q, k, v}) input->StartGradient();
     const Index group = shape.heads / shape.value_heads;
     ParallelFor(shape.batch * shape.value_heads, [&](Index unit) {
       const Index b = unit / shape.value_heads, g = unit % shape.value_heads;
@@ -78,7 +79,8 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
   const Work work{2 * pairs * static_cast<double>(shape.dim + shape.value_dim),
                   StreamWork(1, q->size() + k->size() + v->size() + op->out->size(), sizeof(T)).bytes};
   tape.Record(
-      {"softmax_attention", work, BackwardWork(work)}, [op] { op->Forward(); }, [op] { op->Backward(); });
+      {"softmax_attention", work, BackwardWork(work)}, {q, k, v}, [op] { op->Forward(); },
+      [op] { op->Backward(); });
   return op->out;
 }
 template Node<float>* SoftmaxAttention(Tape<float>&, const std::string&, const HeadShape&, Node<float>*,

@@ -29,10 +29,11 @@ struct CrossEntropyOp {
 
   // dx += dz·W,  dW += dzᵀ·x,  with the logits that the loss was taken from
   void Backward() const {
+    const T beta = x->Beta();
     ForBlocks([&](Index begin, Index end) {
       Rows<true>(begin, end);
       ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), logits, vocab(), w->value, w->cols,
-                   T(1), x->grad + begin * x->cols, x->cols, operands);
+                   beta, x->grad + begin * x->cols, x->cols, operands);
       if (!w->trainable) return;
       ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, logits, vocab(),
                    x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols, operands);
@@ -112,7 +113,8 @@ void CrossEntropy(Tape<T>& tape, Node<T>* x, Node<T>* weight, T cap, LossPort<T>
   const Work logits = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
   const Work operands{logits.flops, StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes};
   tape.Record(
-      {"cross_entropy", operands, BackwardWork(operands)}, [op] { op->Forward(); }, [op] { op->Backward(); });
+      {"cross_entropy", operands, BackwardWork(operands)}, {x}, [op] { op->Forward(); },
+      [op] { op->Backward(); });
 }
 template void CrossEntropy(Tape<float>&, Node<float>*, Node<float>*, float, LossPort<float>*);
 template void CrossEntropy(Tape<double>&, Node<double>*, Node<double>*, double, LossPort<double>*);

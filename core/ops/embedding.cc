@@ -28,7 +28,7 @@ template <class T>
 Node<T>* Embedding(Tape<T>& tape, Node<T>* table, const std::int32_t* const* tokens, Index count, T scale) {
   Node<T>* y = tape.Activation("embedding", count, table->cols);
   tape.Record(
-      {"embedding", StreamWork(2, y->size(), sizeof(T)), StreamWork(3, y->size(), sizeof(T))},
+      {"embedding", StreamWork(2, y->size(), sizeof(T)), StreamWork(3, y->size(), sizeof(T))}, {},
       [=] { EmbeddingForward(*table, *tokens, scale, *y); },
       [=] {
         if (table->trainable) EmbeddingBackward(*table, *tokens, scale, *y);

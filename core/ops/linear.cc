@@ -16,15 +16,19 @@ void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, 
 
 // dx += dy·W,  dW += dyᵀ·x,  dresidual += dy
 template <class T>
-void LinearBackward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y,
-                    Operands operands) {
-  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.grad, y.cols, w.value, w.cols, T(1), x.grad,
-               x.cols, operands);
+void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<T>& y, Operands operands) {
+  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.grad, y.cols, w.value, w.cols, x.Beta(),
+               x.grad, x.cols, operands);
   if (w.trainable) {
     ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.grad, y.cols, x.value, x.cols, T(1),
                  w.grad, w.cols, operands);
   }
-  if (residual != nullptr) residual->Grad() += y.Grad();
+  if (residual == nullptr) return;
+  if (residual->Beta() == T(0)) {
+    std::copy(y.grad, y.grad + y.size(), residual->grad);
+  } else {
+    residual->Grad() += y.Grad();
+  }
 }
 
 }  // namespace
@@ -36,7 +40,8 @@ Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* wei
   if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
   const Operands operands = tape.operands();
   tape.Record(
-      {"linear", work, BackwardWork(work)}, [=] { LinearForward(*x, *weight, residual, *y, operands); },
+      {"linear", work, BackwardWork(work)}, {x, residual},
+      [=] { LinearForward(*x, *weight, residual, *y, operands); },
       [=] { LinearBackward(*x, *weight, residual, *y, operands); });
   return y;
 }

@@ -41,6 +41,7 @@ struct RmsNormOp {
     auto din = Grouped(x->grad);
     const Index width = w->size();
     const auto gain = Gain();
+    const bool add = x->Beta() != T(0);
     MatrixMap<T>(partial, kBlocks, width).setZero();
     ParallelBlocks(groups(), block(), [&](Index begin, Index end, Index b) {
       MatrixMap<T> sum(partial + b * width, 1, width);
@@ -48,7 +49,11 @@ struct RmsNormOp {
         const auto u = in.row(n).array() * inverse[n];
         const auto scaled = dout.row(n).array() * gain;
         const T mean = (scaled * u).sum() / static_cast<T>(width);
-        din.row(n).array() += inverse[n] * (scaled - u * mean);
+        if (add) {
+          din.row(n).array() += inverse[n] * (scaled - u * mean);
+        } else {
+          din.row(n).array() = inverse[n] * (scaled - u * mean);
+        }
         sum.array() += dout.row(n).array() * u;
       }
     });
@@ -71,7 +76,7 @@ Node<T>* RmsNorm(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* we
   tape.Scratch(&op->inverse, op->groups());
   tape.Scratch(&op->partial, kBlocks * weight->size());
   tape.Record(
-      {"rms_norm", StreamWork(2, x->size(), sizeof(T)), StreamWork(3, x->size(), sizeof(T))},
+      {"rms_norm", StreamWork(2, x->size(), sizeof(T)), StreamWork(3, x->size(), sizeof(T))}, {x},
       [op] { op->Forward(); }, [op] { op->Backward(); });
   return op->y;
 }

@@ -27,7 +27,7 @@ struct RopeOp {
     }
   }
 
-  // `sign` +1 rotates from → to (overwrites); -1 is the transposed rotation (adds): the backward pass.
+  // `sign` +1 rotates from → to; -1 is the transposed rotation: the backward pass.
   template <bool kAdd>
   void Rotate(const T* from, T* to, T sign) const {
     ParallelBlocks(x->rows, 64, [&](Index begin, Index end, Index) {
@@ -70,9 +70,15 @@ Node<T>* Rope(Tape<T>& tape, const std::string& name, Node<T>* x, Index context,
   op->half = head_dim / 2;
   op->FillTables(base, static_cast<double>(scale));
   tape.Record(
-      {"rope", StreamWork(2, x->size(), sizeof(T)), StreamWork(2, x->size(), sizeof(T))},
+      {"rope", StreamWork(2, x->size(), sizeof(T)), StreamWork(2, x->size(), sizeof(T))}, {x},
       [op] { op->template Rotate<false>(op->x->value, op->y->value, T(1)); },
-      [op] { op->template Rotate<true>(op->y->grad, op->x->grad, T(-1)); });
+      [op] {
+        if (op->x->Beta() == T(0)) {
+          op->template Rotate<false>(op->y->grad, op->x->grad, T(-1));
+        } else {
+          op->template Rotate<true>(op->y->grad, op->x->grad, T(-1));
+        }
+      });
   return op->y;
 }
 template Node<float>* Rope(Tape<float>&, const std::string&, Node<float>*, Index, Index, double, float);

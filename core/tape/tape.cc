@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "core/tape/lifetimes.h"
 
 #include "core/clock.h"
 
@@ -35,17 +38,55 @@ Node<T>* Tape<T>::Activation(const std::string& name, Index rows, Index cols) {
   node.rows = rows;
   node.cols = cols;
   values_.Plan(&node.value, rows * cols);
-  grads_.Plan(&node.grad, rows * cols);
+  outputs_.push_back(&node);
   return &node;
 }
 
 template <class T>
-void Tape<T>::Record(const OpProfile& profile, Action forward, Action backward, Action prepare) {
-  operations_.push_back({profile, std::move(forward), std::move(backward), std::move(prepare)});
+void Tape<T>::Record(const OpProfile& profile, std::vector<Node<T>*> inputs, Action forward, Action backward,
+                     Action prepare) {
+  operations_.push_back({profile,
+                         std::move(forward),
+                         std::move(backward),
+                         std::move(prepare),
+                         std::move(inputs),
+                         std::exchange(outputs_, {}),
+                         {}});
+}
+
+// A gradient lives from the last op that reads its node, the first to add to it in a backward pass, to the op
+// that made the node.
+template <class T>
+void Tape<T>::PlanGradients() {
+  std::map<const Node<T>*, Lifetime> lifetimes;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    const auto index = static_cast<Index>(i);
+    for (const Node<T>* node : operations_[i].outputs)
+      lifetimes[node] = {index, index, Arena<T>::Rounded(node->size())};
+    for (const Node<T>* node : operations_[i].inputs) {
+      const auto found = lifetimes.find(node);
+      if (found != lifetimes.end()) found->second.last = index;  // else a parameter
+    }
+  }
+  for (const Operation& operation : operations_) {
+    for (Node<T>* node : operation.outputs)
+      operations_[static_cast<std::size_t>(lifetimes.at(node).last)].reached.push_back(node);
+  }
+  std::vector<Node<T>*> nodes;
+  std::vector<Lifetime> blocks;
+  for (auto it = operations_.rbegin(); it != operations_.rend(); ++it) {
+    for (Node<T>* node : it->reached) {
+      nodes.push_back(node);
+      blocks.push_back(lifetimes.at(node));
+    }
+  }
+  const std::vector<Index> offsets = PlaceByLifetime(blocks);
+  for (std::size_t i = 0; i < nodes.size(); ++i) grads_.PlanAt(&nodes[i]->grad, offsets[i], nodes[i]->size());
 }
 
 template <class T>
 void Tape<T>::Allocate() {
+  PlanGradients();
   values_.Allocate();
   grads_.Allocate();
   scratch_.Allocate();
@@ -67,9 +108,11 @@ bool Tape<T>::Prepares() const {
 
 template <class T>
 void Tape<T>::Backward() {
-  std::fill(grads_.data(), grads_.data() + grads_.size(), T(0));
-  for (auto it = operations_.rbegin(); it != operations_.rend(); ++it)
+  for (auto it = operations_.rbegin(); it != operations_.rend(); ++it) {
+    for (Node<T>* node : it->reached) node->fresh = true;
+    for (Node<T>* node : it->outputs) node->StartGradient();  // no op may have added to it
     Timed(it->backward, it->profile.backward_seconds);
+  }
 }
 
 template <class T>

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/tape/work.h"
@@ -24,15 +26,25 @@ struct Node {
   T* value = nullptr;
   T* grad = nullptr;
   bool trainable = true;  ///< a frozen parameter gets no gradient
+  bool fresh = false;     ///< nothing has been added to the gradient yet: its memory holds something else
 
   Index size() const { return rows * cols; }
   MatrixMap<T> Value() const { return MatrixMap<T>(value, rows, cols); }
   MatrixMap<T> Grad() const { return MatrixMap<T>(grad, rows, cols); }
+
+  /// For an op that is about to add to the gradient, all of it and once: 0 if it must write instead, else 1.
+  T Beta() { return std::exchange(fresh, false) ? T(0) : T(1); }
+  /// For an op that adds in many places.
+  void StartGradient() {
+    if (std::exchange(fresh, false)) std::fill(grad, grad + size(), T(0));
+  }
 };
 
 /// A tape of layer-level ops, recorded once by the model's constructor (shapes are fixed for a run).
 /// Recording is also the size table: `Allocate` takes all memory at once and a step takes none. Forward
-/// overwrites values, Backward accumulates gradients. No views, no second derivatives.
+/// overwrites values, Backward accumulates gradients. A gradient has memory only from the first op that adds
+/// to it to the op that made the node, so the memory of all of them is that of a layer. No views, no second
+/// derivatives.
 template <class T>
 class Tape {
  public:
@@ -47,15 +59,18 @@ class Tape {
   /// Working memory of an op; `*where` is valid after Allocate().
   void Scratch(T** where, Index count) { scratch_.Plan(where, count); }
   /// One op: what it is and must do (`kind`, forward and backward work), then its actions. `forward` writes
-  /// its outputs' values, `backward` adds to its inputs' gradients. `prepare`, if any, runs before `forward`
-  /// in Forward(prepare = true) only: calibration reads its inputs layer by layer there.
-  void Record(const OpProfile& profile, Action forward, Action backward, Action prepare = nullptr);
+  /// its outputs' values, `backward` adds to the gradients of `inputs` (nullptr: none), each after a call of
+  /// Beta or StartGradient. The op's outputs are the activations made since the last op. `prepare`, if any,
+  /// runs before `forward` in Forward(prepare = true) only: calibration reads its inputs layer by layer
+  /// there.
+  void Record(const OpProfile& profile, std::vector<Node<T>*> inputs, Action forward, Action backward,
+              Action prepare = nullptr);
   void Allocate();
 
   void Forward(bool prepare = false);
   /// Whether any op has a `prepare`: if not, a pass for its sake changes nothing.
   bool Prepares() const;
-  /// Clears the activations' gradients and runs all backwards in reverse order.
+  /// Runs all backwards in reverse order. Activations' gradients hold nothing of use afterwards.
   void Backward();
 
   /// The first activation in forward order with a value that is not finite, or nullptr.
@@ -64,15 +79,20 @@ class Tape {
   /// off.
   std::vector<OpProfile> Profile() const;
   void ClearTimes();
+  /// Memory of activations and working memory, after Allocate().
   std::size_t bytes() const { return values_.Bytes() + grads_.Bytes() + scratch_.Bytes(); }
 
  private:
   struct Operation {
     OpProfile profile;
     Action forward, backward, prepare;
+    std::vector<Node<T>*> inputs, outputs;
+    std::vector<Node<T>*> reached;  ///< inputs to whose gradients no later op adds
   };
+  void PlanGradients();
   Operands operands_;
   std::deque<Node<T>> nodes_;
+  std::vector<Node<T>*> outputs_;  // of the op that is recorded next
   std::vector<Operation> operations_;
   Arena<T> values_, grads_, scratch_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -15,10 +16,15 @@ template <class T>
 class Arena {
  public:
   /// `*where` points to `count` elements after Allocate().
-  void Plan(T** where, Index count) {
-    plan_.push_back({where, size_});
-    size_ += (count + kAlign - 1) / kAlign * kAlign;
+  void Plan(T** where, Index count) { PlanAt(where, size_, count); }
+  /// The same at an offset of the caller's choice, a multiple of Rounded: what else is planned there shares
+  /// it.
+  void PlanAt(T** where, Index offset, Index count) {
+    plan_.push_back({where, offset});
+    size_ = std::max(size_, offset + Rounded(count));
   }
+  /// `count` filled up to whole cache lines.
+  static Index Rounded(Index count) { return (count + kAlign - 1) / kAlign * kAlign; }
 
   void Allocate() {
     block_.reset(static_cast<T*>(::operator new (Bytes(), std::align_val_t{64})));

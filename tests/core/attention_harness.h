@@ -27,13 +27,14 @@ struct AttentionHarness {
     direction.resize(static_cast<std::size_t>(layer.out->size()));
     Stream(seed, "direction").Normals(std::span<T>(direction));
     tape.Record(
-        {"test", {}, {}},
+        {"test", {}, {}}, {layer.out},
         [this] {
           objective = 0;
           for (std::size_t i = 0; i < direction.size(); ++i)
             objective += static_cast<double>(direction[i]) * static_cast<double>(layer.out->value[i]);
         },
         [this] {
+          layer.out->StartGradient();
           for (std::size_t i = 0; i < direction.size(); ++i) layer.out->grad[i] += direction[i];
         });
     parameters.Allocate();

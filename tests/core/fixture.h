@@ -46,12 +46,13 @@ struct OpHarness {
   void Objective(Node<double>* y, std::vector<double> direction) {
     dy = std::move(direction);
     tape.Record(
-        {"test", {}, {}},
+        {"test", {}, {}}, {y},
         [this, y] {
           objective = 0;
           for (std::size_t i = 0; i < dy.size(); ++i) objective += dy[i] * y->value[i];
         },
         [this, y] {
+          y->StartGradient();
           for (std::size_t i = 0; i < dy.size(); ++i) y->grad[i] += dy[i];
         });
     parameters.Allocate();
