@@ -13,8 +13,9 @@ namespace {
 // Blocks that stay in a core's caches: a column panel of B (kDepth × kKernelCols) in the first level, a block
 // of A (kRowBlock × kDepth) in the second, a block of B (kDepth × kColBlock) in the last.
 constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = 2048;
-constexpr Index kFewRows = 4 * kKernelRows;  // up to this many rows, B is read where it stands
-constexpr Index kFewPanels = 6;              // up to this many column panels, Aᵀ is read where it stands
+// Up to this many rows, B is read where it stands: with its rows apart, or one after the other.
+constexpr Index kFewRows = 4 * kKernelRows, kFewDenseRows = 120;
+constexpr Index kFewPanels = 6;  // up to this many column panels, Aᵀ is read where it stands
 
 /// A product with its operands as given.
 template <class T>
@@ -100,7 +101,7 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   thread_local PackMemory<T> memory;
   const Index whole = packed != nullptr ? packed->k : x.k, depth = PassDepth(whole);
   const bool b_in_place = x.operands == Operands::kFull && x.op_b == Op::kNone && x.n % kKernelCols<T> == 0 &&
-                          x.m <= (x.ldb == x.n ? kRowBlock : kFewRows);
+                          x.m <= (x.ldb == x.n ? kFewDenseRows : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
     for (Index from = 0; from < x.k; from += depth) {
       Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1)};
