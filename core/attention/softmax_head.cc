@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/tensor/simd.h"
+
 namespace dark {
 namespace {
 
@@ -12,8 +14,13 @@ namespace {
 // diagonal of their last block is computed in vain. (48 … 128 of either were within 5 % of this.)
 constexpr Index kQueries = 64, kKeys = 128;
 
+static_assert(kKeys % kLanes<float> == 0);
+
 template <class T>
 using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
+/// A row of scores, in whole registers: what lies beyond the visible keys is set to zero afterwards.
+template <class T>
+using ScoreRow = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>, Eigen::AlignedMax>;
 template <class T>
 using ConstRow = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
 
@@ -47,6 +54,11 @@ struct Pair {
   Index Visible(Index i) const { return std::min(keys, begin + i + 1 - key); }
 };
 
+template <class T>
+Index WholeRegisters(Index count) {
+  return (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
+}
+
 template <class Body>
 void ForQueries(Index rows, const Body& body) {
   for (Index begin = 0; begin < rows; begin += kQueries) body(begin, std::min(kQueries, rows - begin));
@@ -72,18 +84,19 @@ struct Running {
 template <class T>
 void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> out, Index value_dim) {
   for (Index i = 0; i < pair.rows; ++i) {
-    Row<T> row(scores + i * kKeys, pair.keys);
-    auto seen = row.head(pair.Visible(i));
-    const T max = seen.maxCoeff();
+    T* const scores_i = scores + i * kKeys;
+    const Index visible = pair.Visible(i), end = WholeRegisters<T>(pair.keys);
+    const T max = ScoreRow<T>(scores_i, visible).maxCoeff();
     if (!(max <= running.max[i])) {  // also for NaN, which then shows in the output
       const T factor = std::exp(running.max[i] - max);
       running.max[i] = max;
       running.sum[i] *= factor;
       if (pair.key > 0) Row<T>(out.row(pair.begin + i), value_dim) *= factor;
     }
-    seen = (seen - running.max[i]).exp();
-    running.sum[i] += seen.sum();
-    row.tail(pair.keys - pair.Visible(i)).setZero();
+    ScoreRow<T> row(scores_i, WholeRegisters<T>(visible));
+    row = (row - running.max[i]).exp();
+    std::fill(scores_i + visible, scores_i + end, T(0));
+    running.sum[i] += row.sum();
   }
 }
 
@@ -91,12 +104,13 @@ void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> 
 template <class T>
 void ScoreGradients(const Pair& pair, const T* log_sum, const T* dots, T* p, T* ds) {
   for (Index i = 0; i < pair.rows; ++i) {
-    Row<T> p_row(p + i * kKeys, pair.keys), ds_row(ds + i * kKeys, pair.keys);
-    const Index visible = pair.Visible(i);
-    p_row.head(visible) = (p_row.head(visible) - log_sum[pair.begin + i]).exp();
-    ds_row.head(visible) = p_row.head(visible) * (ds_row.head(visible) - dots[i]);
-    p_row.tail(pair.keys - visible).setZero();
-    ds_row.tail(pair.keys - visible).setZero();
+    T *const p_i = p + i * kKeys, *const ds_i = ds + i * kKeys;
+    const Index visible = pair.Visible(i), whole = WholeRegisters<T>(visible);
+    ScoreRow<T> p_row(p_i, whole), ds_row(ds_i, whole);
+    p_row = (p_row - log_sum[pair.begin + i]).exp();
+    ds_row = p_row * (ds_row - dots[i]);
+    std::fill(p_i + visible, p_i + pair.keys, T(0));
+    std::fill(ds_i + visible, ds_i + pair.keys, T(0));
   }
 }
 

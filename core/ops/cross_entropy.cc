@@ -74,11 +74,11 @@ struct CrossEntropyOp {
   template <class Z>
   T Loss(Index n, std::int32_t target, Z& z) const {
     if (cap > 0) z = cap * (z / cap).tanh();
-    Index best = 0;
-    const T max = z.maxCoeff(&best);
+    const T max = z.maxCoeff();
     const T log_sum = max + std::log((z - max).exp().sum());
     loss[n] = log_sum - z[target];
-    correct[n] = best == target ? T(1) : T(0);
+    // The first of equal maxima is the prediction.
+    correct[n] = z[target] == max && !(z.head(target) == max).any() ? T(1) : T(0);
     return log_sum;
   }
 
