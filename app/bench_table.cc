@@ -10,8 +10,9 @@ namespace dark {
 namespace {
 
 // Products in bf16 are fp32 ones of rounded operands.
-double Peak(const StepCase& step, const MachineLimits& machine) {
-  return step.precision == "fp64" ? machine.flops_fp64 : machine.flops_fp32;
+double Peak(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
+  const double peak = step.precision == "fp64" ? machine.flops_fp64 : machine.flops_fp32;
+  return peak * timing.FmaRate() / machine.flops_fp32;
 }
 
 struct Bound {
@@ -50,7 +51,10 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
       "pairs\n"
       "  (exact: 2·(d + d)·T(T+1)/2 a head) or the recurrence (features: 2·m·(d + d) a query and a key). "
       "Products\n"
-      "  taken twice and elementwise arithmetic count nothing. The step is forward, backward and AdamW.\n\n";
+      "  taken twice and elementwise arithmetic count nothing. The step is forward, backward and AdamW.\n"
+      "% peak: of the multiply-adds that the machine did just before and after each step, as its speed "
+      "changes\n"
+      "kB a token: activations, gradients and working memory; parameters come on top\n\n";
   return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>9}\n", "variant", "T",
                             "m", "precision", "threads", "ms a step", "± %", "tokens/s", "GFLOP/s", "% peak",
                             "RSS MB");
@@ -63,19 +67,20 @@ std::string BenchLine(const StepCase& step, const StepTiming& timing, const Mach
                      step.attention.variant, step.context, FeaturesText(step), step.precision, step.threads,
                      1e3 * median, 50 * (*high - *low) / median,
                      static_cast<double>(step.batch * step.context) / median, rate / 1e9,
-                     100 * rate / Peak(step, machine), timing.peak_memory / 1e6);
+                     100 * rate / Peak(step, timing, machine), timing.peak_memory / 1e6);
 }
 
 std::string OpTable(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
-  std::string text = fmt::format("{}, T {}, m {}, {}, {} thread{}\n  {:<20}{:>12}{:>13}{:>9}{:>11}{:>12}\n",
-                                 step.attention.variant, step.context, FeaturesText(step), step.precision,
-                                 step.threads, step.threads == 1 ? "" : "s", "op", "forward ms",
-                                 "backward ms", "% step", "limit", "% of limit");
+  std::string text = fmt::format(
+      "{}, T {}, m {}, {}, {} thread{}, {:.1f} kB a token\n  {:<20}{:>12}{:>13}{:>9}{:>11}{:>12}\n",
+      step.attention.variant, step.context, FeaturesText(step), step.precision, step.threads,
+      step.threads == 1 ? "" : "s", timing.bytes_per_token / 1e3, "op", "forward ms", "backward ms", "% step",
+      "limit", "% of limit");
   const double median = timing.Median();
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
-    const Bound bound = BoundOf(op.forward_work + op.backward_work, Peak(step, machine), machine);
+    const Bound bound = BoundOf(op.forward_work + op.backward_work, Peak(step, timing, machine), machine);
     text += fmt::format("  {:<20}{:>12.2f}{:>13.2f}{:>9.1f}{:>11}{:>12.0f}\n", op.kind,
                         1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 100 * seconds / median,
                         bound.name, 100 * bound.seconds / seconds);
@@ -85,24 +90,25 @@ std::string OpTable(const StepCase& step, const StepTiming& timing, const Machin
 
 std::string BenchCsvHeader() {
   return "variant,context,m,precision,threads,batch,op,forward_ms,backward_ms,ms,tokens_per_s,flops,bytes,"
-         "percent_of_peak,limit,percent_of_limit,peak_rss_bytes\n";
+         "percent_of_peak,limit,percent_of_limit,peak_rss_bytes,bytes_per_token\n";
 }
 
 std::string BenchCsv(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
-  const double median = timing.Median(), peak = Peak(step, machine);
+  const double median = timing.Median(), peak = Peak(step, timing, machine);
   const std::string m = FeaturesText(step);
   const std::string key = fmt::format("{},{},{},{},{},{}", step.attention.variant, step.context,
                                       m == "-" ? "" : m, step.precision, step.threads, step.batch);
-  std::string text = fmt::format("{},step,,,{:.4f},{:.1f},{:.0f},,{:.2f},,,{:.0f}\n", key, 1e3 * median,
-                                 static_cast<double>(step.batch * step.context) / median, timing.flops,
-                                 100 * timing.flops / median / peak, timing.peak_memory);
+  std::string text =
+      fmt::format("{},step,,,{:.4f},{:.1f},{:.0f},,{:.2f},,,{:.0f},{:.0f}\n", key, 1e3 * median,
+                  static_cast<double>(step.batch * step.context) / median, timing.flops,
+                  100 * timing.flops / median / peak, timing.peak_memory, timing.bytes_per_token);
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
     const Work work = op.forward_work + op.backward_work;
     const Bound bound = BoundOf(work, peak, machine);
     text +=
-        fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},\n", key, op.kind,
+        fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},,\n", key, op.kind,
                     1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 1e3 * seconds, work.flops,
                     work.bytes, 100 * work.flops / seconds / peak, bound.name, 100 * bound.seconds / seconds);
   }

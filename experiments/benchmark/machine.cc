@@ -34,21 +34,24 @@ double MultiplyAdds(Index rounds, T& sink) {
 }
 
 template <class T>
-double PeakFlops(int threads) {
-  constexpr Index kRounds = 2'000'000;
-  double best = 0, sum = 0;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
-    double operations = 0;
-    const auto start = Clock::now();
+double FmaRate(int threads, Index rounds) {
+  double operations = 0, sum = 0;
+  const auto start = Clock::now();
 #pragma omp parallel num_threads(threads) reduction(+ : operations, sum)
-    {
-      T sink = T(attempt);
-      operations += MultiplyAdds(kRounds, sink);
-      sum += static_cast<double>(sink);
-    }
-    best = std::max(best, operations / SecondsSince(start));
+  {
+    T sink = T(threads);
+    operations += MultiplyAdds(rounds, sink);
+    sum += static_cast<double>(sink);
   }
-  return sum == 0.5 ? 0 : best;  // keeps the sums, and with them the loops
+  const double rate = operations / SecondsSince(start);
+  return sum == 0.5 ? 0 : rate;  // keeps the sums, and with them the loops
+}
+
+template <class T>
+double PeakFlops(int threads) {
+  double best = 0;
+  for (int attempt = 0; attempt < kTries; ++attempt) best = std::max(best, FmaRate<T>(threads, 2'000'000));
+  return best;
 }
 
 double Bandwidth(int threads) {
@@ -72,6 +75,8 @@ double Bandwidth(int threads) {
 MachineLimits MeasureMachine(int threads) {
   return {PeakFlops<float>(threads), PeakFlops<double>(threads), Bandwidth(threads)};
 }
+
+double FmaRateNow(int threads) { return FmaRate<float>(threads, 1'000'000); }
 
 double PeakMemory() {
   std::ifstream status("/proc/self/status");

@@ -15,6 +15,10 @@ struct MachineLimits {
 /// Takes about a second. The best of several tries, because other work on the machine only takes away.
 MachineLimits MeasureMachine(int threads);
 
+/// What flops_fp32 is at this moment, in a few milliseconds. Machines that others use too, or that get warm,
+/// change their speed from second to second.
+double FmaRateNow(int threads);
+
 /// Largest resident memory of the process in bytes since the last ResetPeakMemory (or its start, where the
 /// system does not let it be reset).
 double PeakMemory();

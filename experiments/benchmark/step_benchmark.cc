@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "core/clock.h"
 #include "core/model/model.h"
@@ -23,6 +24,11 @@ std::vector<std::int32_t> RandomTokens(const StepCase& step, const std::string& 
   for (std::int32_t& token : tokens)
     token = static_cast<std::int32_t>(stream.Below(static_cast<std::uint64_t>(step.vocab)));
   return tokens;
+}
+
+double MedianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
 /// The ops of one kind together, as the mean of `steps` steps.
@@ -70,15 +76,18 @@ class Bench {
     optimizer_seconds_ = 0;
   }
 
-  StepTiming Run(double min_seconds) {
+  StepTiming Run(double min_seconds, int threads) {
     Step();
     ClearTimes();
     StepTiming timing;
     const auto start = Clock::now();
+    double rate = FmaRateNow(threads);
     while (timing.seconds.size() < kFewestSteps || SecondsSince(start) < min_seconds) {
       const auto begin = Clock::now();
       Step();
       timing.seconds.push_back(SecondsSince(begin));
+      const double before = std::exchange(rate, FmaRateNow(threads));
+      timing.fma.push_back(timing.seconds.back() * (before + rate) / 2);
     }
     Describe(timing);
     return timing;
@@ -89,6 +98,7 @@ class Bench {
   void Describe(StepTiming& timing) {
     std::vector<OpProfile> ops = model_.tape().Profile();
     for (const OpProfile& op : ops) timing.flops += op.forward_work.flops + op.backward_work.flops;
+    timing.bytes_per_token = static_cast<double>(model_.tape().bytes()) / static_cast<double>(inputs_.size());
     ops.push_back(
         {"adamw", {}, StreamWork(9, model_.parameters().count(), sizeof(T)), 0, optimizer_seconds_});
     timing.ops = ByKind(ops, static_cast<double>(timing.seconds.size()));
@@ -102,17 +112,15 @@ class Bench {
 
 }  // namespace
 
-double StepTiming::Median() const {
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
-}
+double StepTiming::Median() const { return MedianOf(seconds); }
+
+double StepTiming::FmaRate() const { return MedianOf(fma) / MedianOf(seconds); }
 
 StepTiming TimeStep(const StepCase& step, double min_seconds) {
   omp_set_num_threads(step.threads);
   ResetPeakMemory();
-  StepTiming timing =
-      step.precision == "fp64" ? Bench<double>(step).Run(min_seconds) : Bench<float>(step).Run(min_seconds);
+  StepTiming timing = step.precision == "fp64" ? Bench<double>(step).Run(min_seconds, step.threads)
+                                               : Bench<float>(step).Run(min_seconds, step.threads);
   timing.peak_memory = PeakMemory();
   return timing;
 }
