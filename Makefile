@@ -1,7 +1,7 @@
 # Entry points for people; CMake does the building and scripts/ hold what takes more than a line.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help quickstart test check check-tools check-format asan format tidy layers bench bench-peers clean
+.PHONY: help quickstart test check check-tools check-format asan format tidy layers bench bench-overtake bench-peers clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -10,7 +10,7 @@ OUT ?= runs/quickstart
 export JOBS
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 quickstart:  ## install, build, train a small sweep on real text, write the report [TEXT=path] [OUT=dir]
 	@scripts/setup build run
@@ -51,6 +51,11 @@ bench:  ## build and run the benchmarks
 	@scripts/setup build bench
 	@scripts/build $(BUILD) all -DDARKFORMER_BENCH=ON
 	@for program in $(BUILD)/bench/bench_*; do "$$program" || exit; done
+
+bench-overtake:  ## draw from which length random features overtake exact attention
+	@scripts/setup build run bench
+	@scripts/build $(BUILD) darkformer
+	@/usr/bin/env python3 bench/overtake.py $(BUILD)/darkformer --out $(BUILD)/overtake.svg
 
 bench-peers:  ## time steps and a sweep beside PyTorch and two packages from PyPI; takes three quarters of an hour
 	@scripts/setup build run peers

@@ -1,51 +1,78 @@
 #!/usr/bin/env python3
 """Times Darkformer beside its peers in one session and prints a table of ratios in Markdown.
 
-    compare.py DARKFORMER [--contexts 512,2048] [--threads 1,2] [--rounds 3] [--out peers.md]
+    compare.py DARKFORMER [--contexts 512,2048] [--threads 1,2] [--rounds 3] [--only TEXT] [--out peers.md]
 
 Each round runs every program of a row once, one after the other, so that a slow minute of the machine hits all of them;
 a figure is the median of the rounds' figures, a ratio that of the rounds' ratios. A round's figure is the median of its
-timed steps, for our modules the mean."""
+timed steps, for our modules the mean. In bf16 the peers run under autocast."""
 
 import argparse
 import csv
+import dataclasses
 import io
+import itertools
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
 
-SHAPE = {"width": 256, "layers": 6, "heads": 4, "ff": 1024, "vocab": 4096, "m": 64}
+SHAPES = {256: {"width": 256, "layers": 6, "heads": 4, "ff": 1024, "vocab": 4096, "m": 64},
+          768: {"width": 768, "layers": 6, "heads": 12, "ff": 2048, "vocab": 4096, "m": 64}}
+NAMES = {"exact": "PyTorch exact (SDPA)", "darkformer": "PyTorch darkformer, chunked"}
 FOLDER = pathlib.Path(__file__).resolve().parent
 
 
-def rows(contexts, threads):
-    """(what is compared, our variant, the peer's kind, compiled?) for each length and thread count."""
-    for thread in threads:
-        for context in contexts:
-            for compile_ in (False, True):
-                yield "step", "exact", "exact", compile_, context, thread
-                yield "step", "darkformer", "darkformer", compile_, context, thread
-            yield "step", "darkformer", "darkformer-pytorch", False, context, thread
-            yield "step", "performer", "performer-pytorch", False, context, thread
-            yield "module", "darkformer", "darkformer-pytorch", False, context, thread
-            yield "module", "performer", "performer-pytorch", False, context, thread
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One of our figures beside one of a peer's."""
+    what: str  # "step" or "module"
+    variant: str  # ours
+    kind: str  # the peer's
+    context: int
+    threads: int
+    compiled: bool = False
+    precision: str = "fp32"
+    width: int = 256
+
+    def label(self):
+        name = NAMES.get(self.kind, self.kind) + (", compiled" if self.compiled else "")
+        return f"{self.what} | {name} | {self.width} | {self.context} | {self.threads} | {self.precision}"
 
 
-def ours(binary, what, variant, context, threads, seconds, tokens):
-    command = [binary, "bench", "--csv", "--variants", variant, "--contexts", str(context), "--threads", str(threads),
-               "--features", str(SHAPE["m"]), "--tokens", str(tokens), "--seconds", str(seconds)]
-    table = list(csv.DictReader(io.StringIO(subprocess.run(command, check=True, capture_output=True, text=True).stdout)))
-    if what == "step":
-        return next(float(row["ms"]) for row in table if row["op"] == "step")
-    parts = [float(row["ms"]) for row in table if row["op"] in ("feature_attention", "geometry", "softmax_attention")]
-    return sum(parts) / SHAPE["layers"]
+def rows(options):
+    for threads, context in itertools.product(options.threads, options.contexts):
+        for compiled, kind in itertools.product((False, True), ("exact", "darkformer")):
+            yield Row("step", kind, kind, context, threads, compiled)
+        for what in ("step", "module"):
+            yield Row(what, "darkformer", "darkformer-pytorch", context, threads)
+            yield Row(what, "performer", "performer-pytorch", context, threads)
+    for width, context, kind in itertools.product(SHAPES, options.contexts, ("exact", "darkformer")):
+        for compiled in (False, True):
+            yield Row("step", kind, kind, context, options.threads[0], compiled, "bf16", width)
+    for threads, kind in itertools.product(options.threads, ("exact", "darkformer")):
+        yield Row("step", kind, kind, options.contexts[0], threads, width=768)
 
 
-def peer(what, kind, compile_, context, threads, seconds, tokens):
-    case = dict(SHAPE, what=what, kind=kind, compile=compile_, context=context, threads=threads, seconds=seconds,
-                batch=max(1, tokens // context), precision="fp32")
+def ours(options, row):
+    shape = SHAPES[row.width]
+    command = [options.binary, "bench", "--csv", "--variants", row.variant, "--contexts", row.context, "--threads", row.threads,
+               "--features", shape["m"], "--tokens", options.tokens, "--seconds", options.seconds, "--precisions", row.precision,
+               "--vocab", shape["vocab"]]
+    for key in ("width", "layers", "heads", "ff"):
+        command += ["--set", f"model.{key}={shape[key]}"]
+    output = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+    table = list(csv.DictReader(io.StringIO(output)))
+    if row.what == "step":
+        return next(float(line["ms"]) for line in table if line["op"] == "step")
+    parts = [float(line["ms"]) for line in table if line["op"] in ("feature_attention", "geometry", "softmax_attention")]
+    return sum(parts) / shape["layers"]
+
+
+def peer(options, row):
+    case = dict(SHAPES[row.width], what=row.what, kind=row.kind, compile=row.compiled, context=row.context, threads=row.threads,
+                seconds=options.seconds, batch=max(1, options.tokens // row.context), precision=row.precision)
     result = subprocess.run([sys.executable, FOLDER / "time_peer.py", json.dumps(case)], capture_output=True, text=True)
     if result.returncode != 0:
         print(result.stderr[-400:], file=sys.stderr)
@@ -54,18 +81,15 @@ def peer(what, kind, compile_, context, threads, seconds, tokens):
 
 
 def measure(options, row):
-    what, variant, kind, compile_, context, threads = row
     mine, theirs = [], []
     for _ in range(options.rounds):
-        mine.append(ours(options.binary, what, variant, context, threads, options.seconds, options.tokens))
-        time = peer(what, kind, compile_, context, threads, options.seconds, options.tokens)
+        mine.append(ours(options, row))
+        time = peer(options, row)
         if time is None:
-            return f"| {what} | {kind} | {context} | {threads} | {statistics.median(mine):.1f} | failed | |"
+            return f"| {row.label()} | {statistics.median(mine):.1f} | failed | |"
         theirs.append(time)
-    name = {"exact": "PyTorch exact (SDPA)", "darkformer": "PyTorch darkformer, chunked"}.get(kind, kind)
-    name += ", compiled" if compile_ else ""
     ratios = [b / a for a, b in zip(mine, theirs)]
-    return (f"| {what} | {name} | {context} | {threads} | {statistics.median(mine):.1f} | {statistics.median(theirs):.1f} "
+    return (f"| {row.label()} | {statistics.median(mine):.1f} | {statistics.median(theirs):.1f} "
             f"| {statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f}) |")
 
 
@@ -78,11 +102,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--tokens", type=int, default=4096)
+    parser.add_argument("--only", default="", help="rows whose first six cells contain this text, e.g. 'module |' or bf16")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
-    lines = ["| what | peer | T | threads | Darkformer ms | peer ms | times faster |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    lines = ["| what | peer | width | T | threads | precision | Darkformer ms | peer ms | times faster |", "| --- " * 9 + "|"]
     print("\n".join(lines), flush=True)
-    for row in rows(options.contexts, options.threads):
+    for row in filter(lambda row: options.only in row.label(), rows(options)):
         lines.append(measure(options, row))
         print(lines[-1], flush=True)
     if options.out:
