@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/tensor/arena.h"
+#include "core/tensor/bf16_matmul.h"
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/gemm_pack.h"
 #include "core/tensor/parallel.h"
@@ -127,6 +128,10 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   }
 }
 
+/// Whether products of kBf16 have instructions of their own (core/tensor/bf16_matmul.h).
+template <class T>
+constexpr bool kOwnBf16 = std::is_same_v<T, float>&& kBf16Instructions;
+
 template <class T>
 void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
   for (Index i = 0; i < m; ++i) {
@@ -145,6 +150,9 @@ template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
           T* c, Index ldc, Operands operands) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
+  if constexpr (kOwnBf16<T>) {
+    if (operands == Operands::kBf16) return Bf16Gemm(op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+  }
   Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc, operands}, nullptr);
 }
 template void Gemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float, float*,
@@ -154,13 +162,18 @@ template void Gemm(Op, Op, Index, Index, Index, const double*, Index, const doub
 
 template <class T>
 Index PackedSize(Index n, Index k) {
-  return PanelColumns<T>(n) * k;
+  const Index full = PanelColumns<T>(n) * k;
+  if constexpr (kOwnBf16<T>) return std::max(full, Bf16PackedSize(n, k));
+  return full;
 }
 template Index PackedSize<float>(Index, Index);
 template Index PackedSize<double>(Index, Index);
 
 template <class T>
 void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
+  if constexpr (kOwnBf16<T>) {
+    if (packed.operands == Operands::kBf16) return Bf16Pack(op_b, b, ldb, packed);
+  }
   const Index depth = PassDepth(packed.k);
   for (Index from = 0; from < packed.k; from += depth) {
     PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, packed.n, std::min(depth, packed.k - from),
@@ -174,6 +187,9 @@ template void Pack(Op, const double*, Index, const PackedB<double>&);
 template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
           Index ldc) {
+  if constexpr (kOwnBf16<T>) {
+    if (b.operands == Operands::kBf16) return Bf16Gemm(op_a, m, n, k, a, lda, b, beta, c, ldc);
+  }
   Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc, b.operands}, &b);
 }
 template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);

@@ -7,8 +7,9 @@ namespace dark {
 enum class Op { kNone, kTranspose };
 
 /// How a product reads A and B. kBf16 rounds each element to bfloat16 before it is multiplied, which leaves
-/// the result as it would be if the operands had been rounded in memory; sums are of T as ever. Only float
-/// has it: in double it changes nothing.
+/// the result as it would be if the operands had been rounded in memory; sums are of T as ever, in an order
+/// of their own where the processor has instructions for it (core/tensor/bf16_matmul.h). Only float has it:
+/// in double it changes nothing.
 enum class Operands { kFull, kBf16 };
 
 /// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in

@@ -7,6 +7,7 @@
 
 #include "core/random.h"
 #include "core/tensor/bf16.h"
+#include "core/tensor/bf16_matmul.h"
 #include "core/tensor/parallel.h"
 
 namespace dark {
@@ -82,47 +83,53 @@ TEST_CASE("products equal those in double, at every border of the blocks") {
   CompareWithDouble<double>(2e-14);
 }
 
-TEST_CASE("how a product is cut does not change a bit of it") {
-  Stream stream(2, "cuts");
-  for (const Shape& s : {Shape{300, 70, 900}, Shape{64, 64, 64}, Shape{33, 400, 130}}) {
-    const auto a = Random<float>(stream, s.m * s.k), b = Random<float>(stream, s.n * s.k);
-    const auto before = Random<float>(stream, s.m * s.n);
-    auto whole = before, parts = before, packed = before;
-    const auto multiply = [&](Index row, Index rows, Index col, Index cols, std::vector<float>& c) {
-      Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, a.data() + row, s.m, b.data() + col * s.k, s.k,
-           0.7f, c.data() + row * s.n + col, s.n);
-    };
-    multiply(0, s.m, 0, s.n, whole);
-    for (Index row = 0; row < s.m; row += 7)
-      for (Index col = 0; col < s.n; col += 13)
-        multiply(row, std::min<Index>(7, s.m - row), col, std::min<Index>(13, s.n - col), parts);
-    CHECK(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(float)) == 0);
-    std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
-    const PackedB<float> right{memory.data(), s.n, s.k};
-    Pack(Op::kTranspose, b.data(), s.k, right);
-    Gemm(Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, right, 0.7f, packed.data(), s.n);
-    CHECK(std::memcmp(whole.data(), packed.data(), whole.size() * sizeof(float)) == 0);
-    const Index rows = s.k * 3 / 4, cols = s.n / 2;
-    auto part = before;
-    Gemm(Op::kTranspose, s.m, cols, rows, a.data(), s.m, right, 0.0f, part.data(), s.n);
-    CHECK((Logical(part, s.m, cols, s.n, false) -
-           Logical(a, s.m, rows, s.m, true) * Logical(b, rows, cols, s.k, true))
-              .cwiseAbs()
-              .maxCoeff() < 1e-3);
-    for (const int threads : {1, 2, 5}) {
-      omp_set_num_threads(threads);
-      auto team = before;
-      ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, b.data(), s.k, 0.7f,
-                   team.data(), s.n);
-      CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
-    }
-    omp_set_num_threads(2);
-  }
-}
-
 std::vector<float> Rounded(std::vector<float> values) {
   RoundToBf16(values.data(), static_cast<Index>(values.size()));
   return values;
+}
+
+void CheckCuts(const Shape& s, const std::vector<float>& a, const std::vector<float>& b,
+               const std::vector<float>& before, Operands operands) {
+  auto whole = before, parts = before, packed = before, part = before;
+  const auto multiply = [&](Index row, Index rows, Index col, Index cols, std::vector<float>& c) {
+    Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, a.data() + row, s.m, b.data() + col * s.k, s.k,
+         0.7f, c.data() + row * s.n + col, s.n, operands);
+  };
+  multiply(0, s.m, 0, s.n, whole);
+  for (Index row = 0; row < s.m; row += 7)
+    for (Index col = 0; col < s.n; col += 13)
+      multiply(row, std::min<Index>(7, s.m - row), col, std::min<Index>(13, s.n - col), parts);
+  CHECK(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(float)) == 0);
+  std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
+  const PackedB<float> right{memory.data(), s.n, s.k, operands};
+  Pack(Op::kTranspose, b.data(), s.k, right);
+  Gemm(Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, right, 0.7f, packed.data(), s.n);
+  CHECK(std::memcmp(whole.data(), packed.data(), whole.size() * sizeof(float)) == 0);
+  const Index rows = s.k * 3 / 4, cols = s.n / 2;
+  Gemm(Op::kTranspose, s.m, cols, rows, a.data(), s.m, right, 0.0f, part.data(), s.n);
+  CHECK((Logical(part, s.m, cols, s.n, false) -
+         Logical(a, s.m, rows, s.m, true) * Logical(b, rows, cols, s.k, true))
+            .cwiseAbs()
+            .maxCoeff() < 1e-3);
+  for (const int threads : {1, 2, 5}) {
+    omp_set_num_threads(threads);
+    auto team = before;
+    ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, b.data(), s.k, 0.7f,
+                 team.data(), s.n, operands);
+    CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
+  }
+  omp_set_num_threads(2);
+}
+
+TEST_CASE("how a product is cut does not change a bit of it") {
+  Stream stream(2, "cuts");
+  for (const Shape& s :
+       {Shape{300, 70, 900}, Shape{64, 64, 64}, Shape{33, 400, 130}, Shape{600, 1300, 1100}}) {
+    const auto a = Random<float>(stream, s.m * s.k), b = Random<float>(stream, s.n * s.k);
+    const auto before = Random<float>(stream, s.m * s.n);
+    CheckCuts(s, a, b, before, Operands::kFull);
+    CheckCuts(s, Rounded(a), Rounded(b), before, Operands::kBf16);
+  }
 }
 
 bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
@@ -144,6 +151,18 @@ std::vector<std::vector<float>> AllWays(const Shape& s, Op op_a, Op op_b, const 
   return {alone, team, c};
 }
 
+/// Largest difference between C and A·B + 0.7·before in double, in units of what rounding may do: half an
+/// epsilon of Σ|a||b| + 0.7·|before| for each product and a few more sums.
+double ErrorInRoundings(const Shape& s, const Matrix& a, const Matrix& b, const std::vector<float>& before,
+                        const std::vector<float>& c) {
+  const double beta = static_cast<double>(0.7F);
+  const Matrix was = beta * Logical(before, s.m, s.n, s.n, false);
+  const Matrix most = a.cwiseAbs() * b.cwiseAbs() + was.cwiseAbs();
+  const Matrix error = (Logical(c, s.m, s.n, s.n, false) - (a * b + was)).cwiseAbs();
+  const double roundings = static_cast<double>(s.k + 4);
+  return (error.array() / (most.array() * roundings * std::numeric_limits<float>::epsilon() / 2)).maxCoeff();
+}
+
 TEST_CASE("products in bf16 are, to the bit, those of operands rounded beforehand") {
   Stream stream(4, "bf16 products");
   for (const Shape& s : Shapes()) {
@@ -156,14 +175,20 @@ TEST_CASE("products in bf16 are, to the bit, those of operands rounded beforehan
                    b = Random<float>(stream, (tb ? s.n : s.k) * ldb + 1),
                    c = Random<float>(stream, s.m * s.n);
         const auto got = AllWays(s, op_a, op_b, a, lda, b, ldb, c, Operands::kBf16);
-        const auto expected = AllWays(s, op_a, op_b, Rounded(a), lda, Rounded(b), ldb, c, Operands::kFull);
+        const auto expected = AllWays(s, op_a, op_b, Rounded(a), lda, Rounded(b), ldb, c, Operands::kBf16);
+        const auto in_fp32 = AllWays(s, op_a, op_b, Rounded(a), lda, Rounded(b), ldb, c, Operands::kFull);
         const auto full = AllWays(s, op_a, op_b, a, lda, b, ldb, c, Operands::kFull);
         INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B"));
         for (std::size_t i = 0; i < got.size(); ++i) {
           REQUIRE(SameBits(got[i], expected[0]));
           REQUIRE(SameBits(expected[i], expected[0]));
+          REQUIRE(SameBits(in_fp32[i], in_fp32[0]));
+          // Without instructions the chains are those of fp32; with them they add in another order.
+          if (!kBf16Instructions) REQUIRE(SameBits(expected[i], in_fp32[i]));
           if (s.k > 0) REQUIRE_FALSE(SameBits(got[i], full[i]));
         }
+        REQUIRE(ErrorInRoundings(s, Logical(Rounded(a), s.m, s.k, lda, ta),
+                                 Logical(Rounded(b), s.k, s.n, ldb, tb), c, got[0]) <= 1);
       }
     }
   }

@@ -1,0 +1,192 @@
+#include "core/tensor/bf16_matmul.h"
+
+#if defined(__AVX512BF16__)
+
+#include <algorithm>
+
+#include "core/tensor/arena.h"
+#include "core/tensor/bf16_kernel.h"
+
+namespace dark {
+namespace {
+
+// A panel of A of one pass and a panel of B stay in the first-level cache; a block of B, the rows of C that
+// meet it and a block of A in the second.
+constexpr Index kPass = 384, kDepth = 1024, kBlock = 640 * 1024;
+constexpr Index kRows = 32, kRowsTransposed = 256;  // of a transposed A, whole cache lines are read
+
+Index RoundUp(Index count) { return Bf16Panels(count) * kBf16Panel; }
+
+/// Equal parts of at most `most`, in whole panels (and groups).
+Index PartSize(Index total, Index most) {
+  const Index parts = (total + most - 1) / most;
+  return RoundUp((total + parts - 1) / parts);
+}
+
+struct LeftOperand {
+  Op op;
+  const float* a;
+  Index lda;
+
+  void Pack(Index row, Index rows, Index from, Index depth, Bf16* out) const {
+    if (op == Op::kNone) return PackBf16<true, true>(rows, depth, a + row * lda + from, lda, out);
+    PackBf16<true, false>(rows, depth, a + from * lda + row, lda, out);
+  }
+};
+
+void PackRight(Op op, Index n, Index k, const float* b, Index ldb, Bf16* out) {
+  if (op == Op::kTranspose) return PackBf16<false, true>(n, k, b, ldb, out);
+  PackBf16<false, false>(n, k, b, ldb, out);
+}
+
+/// A packed right operand, or a part of one that begins with a panel and a group.
+struct RightOperand {
+  const Bf16* data;
+  Index groups;  ///< of a panel
+
+  const Bf16* At(Index col, Index from) const {
+    return data + col / kBf16Panel * groups * kBf16GroupSize + from / kBf16Group * kBf16GroupSize;
+  }
+};
+
+struct Result {
+  float* c;
+  Index ldc;
+  float beta;
+};
+
+/// Tells the thread which kernel it uses, and gives back the matrix unit's state at the end: while a thread
+/// holds any, the system must save 8 KiB more of it.
+class Unit {
+ public:
+#if defined(__AMX_BF16__)
+  Unit() : tiles_(MayUseTiles()) {
+    if (tiles_) _tile_loadconfig(&kTileShapes);
+  }
+  ~Unit() {
+    if (tiles_) _tile_release();
+  }
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
+  Bf16Kernel kernel() const { return tiles_ ? Bf16TileKernel : Bf16DotKernel; }
+
+ private:
+  bool tiles_;
+#else
+  static Bf16Kernel kernel() { return Bf16DotKernel; }
+#endif
+};
+
+/// One block of at most 32 × 32 sums, in place or, at an edge or for a beta of its own, beside C.
+void MultiplyTile(Bf16Kernel kernel, Index groups, const Bf16* a, const Bf16* b, Index rows, Index cols,
+                  const Result& to) {
+  if (rows == kBf16Panel && cols == kBf16Panel && (to.beta == 0 || to.beta == 1))
+    return kernel(groups, a, b, to.beta == 0, to.c, to.ldc);
+  alignas(64) float sums[kBf16Panel * kBf16Panel];
+  if (to.beta != 0) {
+    std::fill(std::begin(sums), std::end(sums), 0.0F);
+    for (Index i = 0; i < rows; ++i)
+      for (Index j = 0; j < cols; ++j) sums[i * kBf16Panel + j] = to.beta * to.c[i * to.ldc + j];
+  }
+  kernel(groups, a, b, to.beta == 0, sums, kBf16Panel);
+  for (Index i = 0; i < rows; ++i)
+    std::copy(sums + i * kBf16Panel, sums + i * kBf16Panel + cols, to.c + i * to.ldc);
+}
+
+struct PackMemory {
+  float *a = nullptr, *b = nullptr;
+  Arena<float> arena;
+  PackMemory() {
+    arena.Plan(&a, kRowsTransposed * kPass / 2);
+    arena.Plan(&b, kBlock / 2);
+    arena.Allocate();
+  }
+  Bf16* A() const { return reinterpret_cast<Bf16*>(a); }
+  Bf16* B() const { return reinterpret_cast<Bf16*>(b); }
+};
+
+PackMemory& Memory() {
+  thread_local PackMemory memory;
+  return memory;
+}
+
+/// C[m×n] = A·B + beta·C over products [from, from + k) of A and `b`, a block of B.
+void MultiplyBlock(Bf16Kernel kernel, Index m, Index n, Index k, const LeftOperand& left, Index from,
+                   const RightOperand& b, Result to) {
+  Bf16* packed = Memory().A();
+  const Index pass = PartSize(k, kPass), row_block = left.op == Op::kNone ? kRows : kRowsTransposed;
+  for (Index row = 0; row < m; row += row_block) {
+    const Index rows = std::min(row_block, m - row);
+    for (Index p = 0; p < k; p += pass) {
+      const Index groups = Bf16Groups(std::min(pass, k - p));
+      left.Pack(row, rows, from + p, std::min(pass, k - p), packed);
+      const float beta = p == 0 ? to.beta : 1;
+      for (Index i = 0; i < rows; i += kBf16Panel)
+        for (Index j = 0; j < n; j += kBf16Panel)
+          MultiplyTile(kernel, groups, packed + i * groups * kBf16Group, b.At(j, p),
+                       std::min(kBf16Panel, rows - i), std::min(kBf16Panel, n - j),
+                       {to.c + (row + i) * to.ldc + j, to.ldc, beta});
+    }
+  }
+}
+
+/// `right(col, cols, from, depth)` is the part of B, packed.
+template <class Right>
+void MultiplyBlocks(Index m, Index n, Index k, const LeftOperand& left, const Right& right,
+                    const Result& to) {
+  const Unit unit;
+  const Index depth = PartSize(k, kDepth), width = PartSize(n, kBlock / depth / kBf16Panel * kBf16Panel);
+  for (Index col = 0; col < n; col += width) {
+    const Index cols = std::min(width, n - col);
+    for (Index from = 0; from < k; from += depth) {
+      const Index products = std::min(depth, k - from);
+      MultiplyBlock(unit.kernel(), m, cols, products, left, from, right(col, cols, from, products),
+                    {to.c + col, to.ldc, from == 0 ? to.beta : 1});
+    }
+  }
+}
+
+}  // namespace
+
+void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const float* a, Index lda, const float* b,
+              Index ldb, float beta, float* c, Index ldc) {
+  const auto right = [&](Index col, Index cols, Index from, Index depth) {
+    const float* part = op_b == Op::kTranspose ? b + col * ldb + from : b + from * ldb + col;
+    PackRight(op_b, cols, depth, part, ldb, Memory().B());
+    return RightOperand{Memory().B(), Bf16Groups(depth)};
+  };
+  MultiplyBlocks(m, n, k, {op_a, a, lda}, right, {c, ldc, beta});
+}
+
+void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, const PackedB<float>& b,
+              float beta, float* c, Index ldc) {
+  const RightOperand whole{reinterpret_cast<const Bf16*>(b.data), Bf16Groups(b.k)};
+  // Rows of B after the first k in their group: A's zeros would meet them, and 0·∞ is NaN.
+  const Index rest = k < b.k ? k % kBf16Group : 0, even = k - rest;
+  const auto right = [&](Index col, Index, Index from, Index) {
+    return RightOperand{whole.At(col, from), whole.groups};
+  };
+  if (even > 0) MultiplyBlocks(m, n, even, {op_a, a, lda}, right, {c, ldc, beta});
+  if (rest == 0) return;
+  const auto last = [&](Index col, Index cols, Index, Index) {
+    Bf16* to = Memory().B();
+    for (Index j = 0; j < cols; j += kBf16Panel, to += kBf16GroupSize) {
+      const Bf16* from = whole.At(col + j, even);
+      for (Index t = 0; t < kBf16GroupSize; ++t)
+        to[t] = t % kBf16Tile / 32 * 2 + t % 2 < rest ? from[t] : Bf16{0};
+    }
+    return RightOperand{Memory().B(), 1};
+  };
+  const float* part = op_a == Op::kTranspose ? a + even * lda : a + even;
+  MultiplyBlocks(m, n, rest, {op_a, part, lda}, last, {c, ldc, even > 0 ? 1 : beta});
+}
+
+Index Bf16PackedSize(Index n, Index k) { return RoundUp(n) * RoundUp(k) / 2; }
+
+void Bf16Pack(Op op_b, const float* b, Index ldb, const PackedB<float>& packed) {
+  PackRight(op_b, packed.n, packed.k, b, ldb, reinterpret_cast<Bf16*>(packed.data));
+}
+
+}  // namespace dark
+
+#endif

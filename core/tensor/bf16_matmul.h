@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/tensor/matmul.h"
+
+namespace dark {
+
+/// Whether products of Operands::kBf16 are instructions of the processor. If not, operands are rounded as
+/// they are packed for the kernel of float, and nothing else declared here exists.
+#if defined(__AVX512BF16__)
+inline constexpr bool kBf16Instructions = true;
+#else
+inline constexpr bool kBf16Instructions = false;
+#endif
+
+/// Gemm of matmul.h with operands in bfloat16. Sums are of float: an element is one chain that begins with
+/// beta·C and takes 32 products a link, in the order of k. Its bits depend on nothing else. Subnormal
+/// operands count as zero. k > 0.
+void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const float* a, Index lda, const float* b,
+              Index ldb, float beta, float* c, Index ldc);
+void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, const PackedB<float>& b,
+              float beta, float* c, Index ldc);
+/// PackedSize and Pack of matmul.h.
+Index Bf16PackedSize(Index n, Index k);
+void Bf16Pack(Op op_b, const float* b, Index ldb, const PackedB<float>& packed);
+
+}  // namespace dark
