@@ -77,6 +77,12 @@ inline void Bf16TileKernel(Index groups, const Bf16* a, const Bf16* b, bool from
     _tile_loadd(3, below + 16, stride);
   }
   for (Index g = 0; g < groups; ++g, a += kBf16GroupSize, b += kBf16GroupSize) {
+    if (from_zero && g < 8) {  // C, that has not been read, stands in as many pages as it has rows
+      for (const float* row = c + 4 * g * ldc; row < c + 4 * (g + 1) * ldc; row += ldc) {
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(row + 16, 1);
+      }
+    }
     _tile_loadd(6, b, 64);
     _tile_loadd(4, a, 64);
     _tile_loadd(7, b + kBf16Tile, 64);

@@ -10,12 +10,15 @@
 namespace dark {
 namespace {
 
-// A panel of A of one pass and a panel of B stay in the first-level cache; a block of B, the rows of C that
-// meet it and a block of A in the second.
-constexpr Index kPass = 384, kDepth = 1024, kBlock = 640 * 1024;
-constexpr Index kRows = 32, kRowsTransposed = 256;  // of a transposed A, whole cache lines are read
+// A block of B, the rows of C that meet it and a block of A stay in the second-level cache. As deep as the
+// columns of B allow, so that sums stay in registers: passes short enough for the first level read and write
+// C more often, and were slower. Not so shallow that C is read and written for little work.
+constexpr Index kBlock = 640 * 1024, kShallow = 768, kDeep = 1024;
+constexpr Index kRows = kBf16Panel, kRowsTransposed = 128;  // of a transposed A, whole cache lines are read
 
 Index RoundUp(Index count) { return Bf16Panels(count) * kBf16Panel; }
+
+Index WholePanels(Index count) { return count / kBf16Panel * kBf16Panel; }
 
 /// Equal parts of at most `most`, in whole panels (and groups).
 Index PartSize(Index total, Index most) {
@@ -97,7 +100,7 @@ struct PackMemory {
   float *a = nullptr, *b = nullptr;
   Arena<float> arena;
   PackMemory() {
-    arena.Plan(&a, kRowsTransposed * kPass / 2);
+    arena.Plan(&a, kRowsTransposed * kDeep / 2);
     arena.Plan(&b, kBlock / 2);
     arena.Allocate();
   }
@@ -114,19 +117,15 @@ PackMemory& Memory() {
 void MultiplyBlock(Bf16Kernel kernel, Index m, Index n, Index k, const LeftOperand& left, Index from,
                    const RightOperand& b, Result to) {
   Bf16* packed = Memory().A();
-  const Index pass = PartSize(k, kPass), row_block = left.op == Op::kNone ? kRows : kRowsTransposed;
+  const Index groups = Bf16Groups(k), row_block = left.op == Op::kNone ? kRows : kRowsTransposed;
   for (Index row = 0; row < m; row += row_block) {
     const Index rows = std::min(row_block, m - row);
-    for (Index p = 0; p < k; p += pass) {
-      const Index groups = Bf16Groups(std::min(pass, k - p));
-      left.Pack(row, rows, from + p, std::min(pass, k - p), packed);
-      const float beta = p == 0 ? to.beta : 1;
-      for (Index i = 0; i < rows; i += kBf16Panel)
-        for (Index j = 0; j < n; j += kBf16Panel)
-          MultiplyTile(kernel, groups, packed + i * groups * kBf16Group, b.At(j, p),
-                       std::min(kBf16Panel, rows - i), std::min(kBf16Panel, n - j),
-                       {to.c + (row + i) * to.ldc + j, to.ldc, beta});
-    }
+    left.Pack(row, rows, from, k, packed);
+    for (Index i = 0; i < rows; i += kBf16Panel)
+      for (Index j = 0; j < n; j += kBf16Panel)
+        MultiplyTile(kernel, groups, packed + i * groups * kBf16Group, b.At(j, 0),
+                     std::min(kBf16Panel, rows - i), std::min(kBf16Panel, n - j),
+                     {to.c + (row + i) * to.ldc + j, to.ldc, to.beta});
   }
 }
 
@@ -135,7 +134,8 @@ template <class Right>
 void MultiplyBlocks(Index m, Index n, Index k, const LeftOperand& left, const Right& right,
                     const Result& to) {
   const Unit unit;
-  const Index depth = PartSize(k, kDepth), width = PartSize(n, kBlock / depth / kBf16Panel * kBf16Panel);
+  const Index depth = PartSize(k, std::clamp(WholePanels(kBlock / RoundUp(n)), kShallow, kDeep)),
+              width = PartSize(n, WholePanels(kBlock / depth));
   for (Index col = 0; col < n; col += width) {
     const Index cols = std::min(width, n - col);
     for (Index from = 0; from < k; from += depth) {
