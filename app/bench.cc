@@ -127,7 +127,8 @@ void AddBench(CLI::App& app, int& exit_code) {
   list("--features", r->features, "Feature counts m, for the variants that have them (default: the config's)")
       ->check(CLI::Range(1, 1 << 16));
   list("--precisions", r->precisions,
-       "fp32, bf16, fp64 (default: the config's); bf16 is counted against the fp32 peak")
+       "fp32, bf16, fp64 (default: the config's); products of bf16 count against the peak of their own "
+       "instructions")
       ->check(CLI::IsMember({"fp32", "bf16", "fp64"}));
   list("--threads", r->threads, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
   bench

@@ -9,10 +9,20 @@
 namespace dark {
 namespace {
 
-// Products in bf16 are fp32 ones of rounded operands.
-double Peak(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
-  const double peak = step.precision == "fp64" ? machine.flops_fp64 : machine.flops_fp32;
-  return peak * timing.FmaRate() / machine.flops_fp32;
+/// The peak of an op's products; in a step of bf16 those of random features are of fp32.
+double Peak(const StepCase& step, const StepTiming& timing, const OpProfile& op,
+            const MachineLimits& machine) {
+  const double speed = timing.FmaRate() / machine.flops_fp32;  // of the machine, since it was measured
+  if (step.precision == "fp64") return speed * machine.flops_fp64;
+  return speed * (op.operands == Operands::kBf16 ? machine.flops_bf16 : machine.flops_fp32);
+}
+
+/// The time of a step's useful operations at the peak of each op, in % of the step.
+double PercentOfPeak(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
+  double seconds = 0;
+  for (const OpProfile& op : timing.ops)
+    seconds += (op.forward_work + op.backward_work).flops / Peak(step, timing, op, machine);
+  return 100 * seconds / timing.Median();
 }
 
 struct Bound {
@@ -40,9 +50,9 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
   std::string text;
   for (const auto& [threads, machine] : limits)
     text += fmt::format(
-        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32 (and bf16), {:.1f} fp64; memory {:.1f} GB/s\n",
+        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32, {:.1f} fp64, {:.1f} bf16; memory {:.1f} GB/s\n",
         threads, threads == 1 ? "" : "s", machine.flops_fp32 / 1e9, machine.flops_fp64 / 1e9,
-        machine.bandwidth / 1e9);
+        machine.flops_bf16 / 1e9, machine.bandwidth / 1e9);
   const ModelOptions& m = step.model;
   text += fmt::format("model: width {}, {} layers, {} heads of {} ({} for keys), ff {}, vocabulary {}\n",
                       m.width, m.layers, m.heads, m.head_dim, m.kv_heads, m.ff, step.vocab);
@@ -52,9 +62,11 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
       "  (exact: 2·(d + d)·T(T+1)/2 a head) or the recurrence (features: 2·m·(d + d) a query and a key). "
       "Products\n"
       "  taken twice and elementwise arithmetic count nothing. The step is forward, backward and AdamW.\n"
-      "% peak: of the multiply-adds that the machine did just before and after each step, as its speed "
-      "changes\n"
-      "kB a token: activations, gradients and working memory; parameters come on top\n\n";
+      "% peak: what these FLOPs take at the FMA peak of their operands, of the time taken (in a step of "
+      "bf16,\n"
+      "  random features have operands of fp32). The peak follows the machine's speed before and after each "
+      "step.\n"
+      "kB a token: activations, gradients and working memory; parameters come on top.\n\n";
   return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>9}\n", "variant", "T",
                             "m", "precision", "threads", "ms a step", "± %", "tokens/s", "GFLOP/s", "% peak",
                             "RSS MB");
@@ -67,7 +79,7 @@ std::string BenchLine(const StepCase& step, const StepTiming& timing, const Mach
                      step.attention.variant, step.context, FeaturesText(step), step.precision, step.threads,
                      1e3 * median, 50 * (*high - *low) / median,
                      static_cast<double>(step.batch * step.context) / median, rate / 1e9,
-                     100 * rate / Peak(step, timing, machine), timing.peak_memory / 1e6);
+                     PercentOfPeak(step, timing, machine), timing.peak_memory / 1e6);
 }
 
 std::string OpTable(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
@@ -80,7 +92,7 @@ std::string OpTable(const StepCase& step, const StepTiming& timing, const Machin
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
-    const Bound bound = BoundOf(op.forward_work + op.backward_work, Peak(step, timing, machine), machine);
+    const Bound bound = BoundOf(op.forward_work + op.backward_work, Peak(step, timing, op, machine), machine);
     text += fmt::format("  {:<20}{:>12.2f}{:>13.2f}{:>9.1f}{:>11}{:>12.0f}\n", op.kind,
                         1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 100 * seconds / median,
                         bound.name, 100 * bound.seconds / seconds);
@@ -94,18 +106,19 @@ std::string BenchCsvHeader() {
 }
 
 std::string BenchCsv(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
-  const double median = timing.Median(), peak = Peak(step, timing, machine);
+  const double median = timing.Median();
   const std::string m = FeaturesText(step);
   const std::string key = fmt::format("{},{},{},{},{},{}", step.attention.variant, step.context,
                                       m == "-" ? "" : m, step.precision, step.threads, step.batch);
   std::string text =
       fmt::format("{},step,,,{:.4f},{:.1f},{:.0f},,{:.2f},,,{:.0f},{:.0f}\n", key, 1e3 * median,
                   static_cast<double>(step.batch * step.context) / median, timing.flops,
-                  100 * timing.flops / median / peak, timing.peak_memory, timing.bytes_per_token);
+                  PercentOfPeak(step, timing, machine), timing.peak_memory, timing.bytes_per_token);
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
     const Work work = op.forward_work + op.backward_work;
+    const double peak = Peak(step, timing, op, machine);
     const Bound bound = BoundOf(work, peak, machine);
     text +=
         fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},,\n", key, op.kind,

@@ -21,16 +21,17 @@ void CountTokens(benchmark::State& state, Index tokens_an_iteration) {
 }
 
 // 2·n³: the practical peak.
-void MatrixProduct(benchmark::State& state) {
+void MatrixProduct(benchmark::State& state, Operands operands) {
   const Index n = state.range(0);
   std::vector<float> a(static_cast<std::size_t>(n * n), 1), b = a, c = a;
   for (auto _ : state) {
-    Gemm(Op::kNone, Op::kTranspose, n, n, n, a.data(), n, b.data(), n, 0.0f, c.data(), n);
+    Gemm(Op::kNone, Op::kTranspose, n, n, n, a.data(), n, b.data(), n, 0.0f, c.data(), n, operands);
     benchmark::DoNotOptimize(c.data());
   }
   CountFlops(state, 2.0 * static_cast<double>(n * n * n));
 }
-BENCHMARK(MatrixProduct)->Arg(64)->Arg(256)->Arg(1024);
+BENCHMARK_CAPTURE(MatrixProduct, fp32, Operands::kFull)->Arg(64)->Arg(256)->Arg(1024);
+BENCHMARK_CAPTURE(MatrixProduct, bf16, Operands::kBf16)->Arg(64)->Arg(256)->Arg(1024);
 
 // Forward and backward of one attention layer: 4 heads of 64, m 64, one sequence of T tokens.
 void Attention(benchmark::State& state, const std::string& variant) {

@@ -79,7 +79,7 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
   const Work work{2 * pairs * static_cast<double>(shape.dim + shape.value_dim),
                   StreamWork(1, q->size() + k->size() + v->size() + op->out->size(), sizeof(T)).bytes};
   tape.Record(
-      {"softmax_attention", work, BackwardWork(work)}, {q, k, v}, [op] { op->Forward(); },
+      {"softmax_attention", work, BackwardWork(work), op->operands}, {q, k, v}, [op] { op->Forward(); },
       [op] { op->Backward(); });
   return op->out;
 }

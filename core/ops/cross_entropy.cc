@@ -113,7 +113,7 @@ void CrossEntropy(Tape<T>& tape, Node<T>* x, Node<T>* weight, T cap, LossPort<T>
   const Work logits = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
   const Work operands{logits.flops, StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes};
   tape.Record(
-      {"cross_entropy", operands, BackwardWork(operands)}, {x}, [op] { op->Forward(); },
+      {"cross_entropy", operands, BackwardWork(operands), op->operands}, {x}, [op] { op->Forward(); },
       [op] { op->Backward(); });
 }
 template void CrossEntropy(Tape<float>&, Node<float>*, Node<float>*, float, LossPort<float>*);

@@ -40,7 +40,7 @@ Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* wei
   if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
   const Operands operands = tape.operands();
   tape.Record(
-      {"linear", work, BackwardWork(work)}, {x, residual},
+      {"linear", work, BackwardWork(work), operands}, {x, residual},
       [=] { LinearForward(*x, *weight, residual, *y, operands); },
       [=] { LinearBackward(*x, *weight, residual, *y, operands); });
   return y;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/setting.h"
+#include "core/tensor/matmul.h"
 
 namespace dark {
 
@@ -37,6 +37,7 @@ inline Work BackwardWork(const Work& forward) { return 2 * forward; }
 struct OpProfile {
   const char* kind;  ///< "linear", "softmax_attention", …
   Work forward_work, backward_work;
+  Operands operands = Operands::kFull;  ///< of its products
   double forward_seconds = 0, backward_seconds = 0;
 };
 
