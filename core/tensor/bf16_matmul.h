@@ -5,16 +5,19 @@
 namespace dark {
 
 /// Whether products of Operands::kBf16 are instructions of the processor. If not, operands are rounded as
-/// they are packed for the kernel of float, and nothing else declared here exists.
+/// they are packed for the kernel of float, and no function declared here exists.
 #if defined(__AVX512BF16__)
 inline constexpr bool kBf16Instructions = true;
 #else
 inline constexpr bool kBf16Instructions = false;
 #endif
 
+/// Rows or columns of C that a cut should keep together.
+inline constexpr Index kBf16Unit = 32;
+
 /// Gemm of matmul.h with operands in bfloat16. Sums are of float: an element is one chain that begins with
-/// beta·C and takes 32 products a link, in the order of k. Its bits depend on nothing else. Subnormal
-/// operands count as zero. k > 0.
+/// beta·C and takes the products in the order of k, 32 or two at a time (docs/numerics.md). Its bits depend
+/// on nothing else. Subnormal operands count as zero. k > 0.
 void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const float* a, Index lda, const float* b,
               Index ldb, float beta, float* c, Index ldc);
 void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, const PackedB<float>& b,

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/setting.h"
+#include "core/tensor/bf16_matmul.h"
 
 namespace dark {
 
@@ -18,7 +18,8 @@ using Bf16 = std::uint16_t;
 /// groups of kBf16Group products, a group two tiles of 16 × 64 bytes, the first for the panel's first half:
 ///   tile of A [row][product],  tile of B [product / 2][column][product % 2].
 /// Rows, columns and products beyond the operand are zeros.
-inline constexpr Index kBf16Panel = 32, kBf16Group = 32, kBf16Tile = 512, kBf16GroupSize = 2 * kBf16Tile;
+inline constexpr Index kBf16Panel = kBf16Unit, kBf16Group = 32, kBf16Tile = 512,
+                       kBf16GroupSize = 2 * kBf16Tile;
 
 inline Index Bf16Groups(Index depth) { return (depth + kBf16Group - 1) / kBf16Group; }
 inline Index Bf16Panels(Index count) { return (count + kBf16Panel - 1) / kBf16Panel; }

@@ -200,7 +200,8 @@ template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
                   T beta, T* c, Index ldc, Operands operands) {
   const bool by_rows = m >= n;
-  const Index unit = by_rows ? kKernelRows : kKernelCols<T>, length = by_rows ? m : n;
+  const bool bf16 = kOwnBf16<T> && operands == Operands::kBf16;
+  const Index unit = bf16 ? kBf16Unit : by_rows ? kKernelRows : kKernelCols<T>, length = by_rows ? m : n;
   const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
   ParallelFor(parts, [&](Index part) {
     const Index begin = part * units / parts * unit;

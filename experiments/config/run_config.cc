@@ -37,7 +37,8 @@ std::vector<Setting> Bind(TrainOptions& o) {
       {"precision",
        &o.precision,
        "number format of weights and arithmetic; bf16 = fp32, but linear layers, the output layer and exact "
-       "attention round what they multiply to bfloat16, to study its effect: it is no faster than fp32",
+       "attention round what they multiply to bfloat16, which is faster where the processor has instructions "
+       "for it",
        {"fp32", "bf16", "fp64"}},
       {"eval_interval", &o.eval_interval,
        "optimiser steps between evaluations; 0 = only before the first and after the last step", 0, 1e9},
