@@ -34,7 +34,7 @@ double MultiplyAdds(Index rounds, T& sink) {
   return 2.0 * kRegisters * static_cast<double>(kLanes<T>) * static_cast<double>(rounds);
 }
 
-#if defined(__AMX_BF16__)
+#if defined(__AVX512BF16__) && defined(__AMX_BF16__)
 /// Products of matrix tiles, 16 × 16 × 32 each: six sums, of which four would hide the latency.
 double TileMultiplyAdds(Index rounds, float& sink) {
   alignas(64) float tile[16 * 16] = {sink};
@@ -60,7 +60,7 @@ double TileMultiplyAdds(Index rounds, float& sink) {
 
 /// The same with operands in bfloat16, by the instructions that products use.
 double Bf16MultiplyAdds(Index rounds, float& sink) {
-#if defined(__AMX_BF16__)
+#if defined(__AVX512BF16__) && defined(__AMX_BF16__)
   if (MayUseTiles()) return TileMultiplyAdds(rounds / 8, sink);
 #endif
 #if defined(__AVX512BF16__)
