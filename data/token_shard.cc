@@ -16,9 +16,10 @@ namespace {
 
 // A maximum takes all tokens of a vector register at a time, a search that may end anywhere one.
 std::uint32_t Largest(std::span<const std::uint32_t> tokens) {
+  const std::uint32_t* end = tokens.data() + tokens.size();
   std::uint32_t largest = 0;
 #pragma omp simd reduction(max : largest)
-  for (std::size_t i = 0; i < tokens.size(); ++i) largest = std::max(largest, tokens[i]);
+  for (const std::uint32_t* token = tokens.data(); token < end; ++token) largest = std::max(largest, *token);
   return largest;
 }
 
