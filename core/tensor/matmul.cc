@@ -11,9 +11,10 @@
 namespace dark {
 namespace {
 
-// Blocks that stay in a core's caches: a column panel of B (kDepth × kKernelCols) in the first level, a block
-// of A (kRowBlock × kDepth) in the second, a block of B (kDepth × kColBlock) in the last.
-constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = 2048;
+// Blocks that stay in a core's caches: kKernelRows of A (× kDepth) in the first level, a block of B (kDepth ×
+// kColBlock) in the second, which is larger where there is AVX-512. kRowBlock is how much of A is packed at a
+// time.
+constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = kSimdBytes == 64 ? 512 : 256;
 // Up to this many rows, B is read where it stands: with its rows apart, or one after the other.
 constexpr Index kFewRows = 4 * kKernelRows, kFewDenseRows = 120;
 constexpr Index kFewPanels = 6;  // up to this many column panels, Aᵀ is read where it stands
@@ -59,13 +60,14 @@ struct Block {
 
 template <class T, Layout kLayout>
 void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index a_stride, Index a_tile) {
-  for (Index j = 0; j < block.cols; j += kKernelCols<T>) {
-    const Index cols = std::min(kKernelCols<T>, block.cols - j);
-    const T* b = block.b + j / kKernelCols<T> * block.b_panel;
-    for (Index i = 0; i < block.rows; i += kKernelRows) {
-      KernelRowsTile<T, kLayout>(std::min(kKernelRows, block.rows - i), block.depth,
-                                 a + i / kKernelRows * a_tile, a_stride, b, block.b_stride, block.beta,
-                                 x.c + (block.row + i) * x.ldc + block.col + j, x.ldc, cols);
+  // A tile's rows of A stay in the first level while B passes by, and C is written along its rows: they stand
+  // in as many pages, and a processor knows few pages of stores.
+  for (Index i = 0; i < block.rows; i += kKernelRows) {
+    for (Index j = 0; j < block.cols; j += kKernelCols<T>) {
+      KernelRowsTile<T, kLayout>(
+          std::min(kKernelRows, block.rows - i), block.depth, a + i / kKernelRows * a_tile, a_stride,
+          block.b + j / kKernelCols<T> * block.b_panel, block.b_stride, block.beta,
+          x.c + (block.row + i) * x.ldc + block.col + j, x.ldc, std::min(kKernelCols<T>, block.cols - j));
     }
   }
 }
