@@ -2,14 +2,21 @@
 
 #include "core/ops.h"
 #include "core/tensor/matmul.h"
+#include "core/tensor/parallel.h"
 
 namespace dark {
 namespace {
 
+constexpr Index kBlock = 16384;  // elements of the residual stream that are one task
+
 template <class T>
 void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, const Node<T>& y,
                    Operands operands) {
-  if (residual != nullptr) std::copy(residual->value, residual->value + y.size(), y.value);
+  if (residual != nullptr) {
+    ParallelBlocks(y.size(), kBlock, [&](Index begin, Index end, Index) {
+      std::copy(residual->value + begin, residual->value + end, y.value + begin);
+    });
+  }
   ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, x.value, x.cols, w.value, w.cols,
                T(residual != nullptr ? 1 : 0), y.value, y.cols, operands);
 }
@@ -24,11 +31,12 @@ void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<
                  w.grad, w.cols, operands);
   }
   if (residual == nullptr) return;
-  if (residual->Beta() == T(0)) {
-    std::copy(y.grad, y.grad + y.size(), residual->grad);
-  } else {
-    residual->Grad() += y.Grad();
-  }
+  const bool add = residual->Beta() != T(0);
+  ParallelBlocks(y.size(), kBlock, [&](Index begin, Index end, Index) {
+    const T* from = y.grad + begin;
+    T* to = residual->grad + begin;
+    for (Index i = 0; i < end - begin; ++i) to[i] = add ? to[i] + from[i] : from[i];
+  });
 }
 
 }  // namespace

@@ -183,8 +183,11 @@ void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, con
 
 Index Bf16PackedSize(Index n, Index k) { return RoundUp(n) * RoundUp(k) / 2; }
 
-void Bf16Pack(Op op_b, const float* b, Index ldb, const PackedB<float>& packed) {
-  PackRight(op_b, packed.n, packed.k, b, ldb, reinterpret_cast<Bf16*>(packed.data));
+void Bf16PackColumns(Op op_b, Index begin, Index end, const float* b, Index ldb,
+                     const PackedB<float>& packed) {
+  PackRight(
+      op_b, end - begin, packed.k, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
+      reinterpret_cast<Bf16*>(packed.data) + begin / kBf16Panel * Bf16Groups(packed.k) * kBf16GroupSize);
 }
 
 }  // namespace dark

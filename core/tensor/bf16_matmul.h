@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "core/tensor/matmul.h"
 
 namespace dark {
@@ -11,6 +13,8 @@ inline constexpr bool kBf16Instructions = true;
 #else
 inline constexpr bool kBf16Instructions = false;
 #endif
+template <class T>
+inline constexpr bool kOwnBf16 = std::is_same_v<T, float>&& kBf16Instructions;
 
 /// Rows or columns of C that a cut should keep together.
 inline constexpr Index kBf16Unit = 32;
@@ -22,8 +26,9 @@ void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const float* a, Index
               Index ldb, float beta, float* c, Index ldc);
 void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, const PackedB<float>& b,
               float beta, float* c, Index ldc);
-/// PackedSize and Pack of matmul.h.
+/// PackedSize and PackColumns of matmul.h.
 Index Bf16PackedSize(Index n, Index k);
-void Bf16Pack(Op op_b, const float* b, Index ldb, const PackedB<float>& packed);
+void Bf16PackColumns(Op op_b, Index begin, Index end, const float* b, Index ldb,
+                     const PackedB<float>& packed);
 
 }  // namespace dark

@@ -6,7 +6,6 @@
 #include "core/tensor/bf16_matmul.h"
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/gemm_pack.h"
-#include "core/tensor/parallel.h"
 
 namespace dark {
 namespace {
@@ -130,10 +129,6 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   }
 }
 
-/// Whether products of kBf16 have instructions of their own (core/tensor/bf16_matmul.h).
-template <class T>
-constexpr bool kOwnBf16 = std::is_same_v<T, float>&& kBf16Instructions;
-
 template <class T>
 void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
   for (Index i = 0; i < m; ++i) {
@@ -172,19 +167,21 @@ template Index PackedSize<float>(Index, Index);
 template Index PackedSize<double>(Index, Index);
 
 template <class T>
-void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
+void PackColumns(Op op_b, Index begin, Index end, const T* b, Index ldb, const PackedB<T>& packed) {
   if constexpr (kOwnBf16<T>) {
-    if (packed.operands == Operands::kBf16) return Bf16Pack(op_b, b, ldb, packed);
+    if (packed.operands == Operands::kBf16) return Bf16PackColumns(op_b, begin, end, b, ldb, packed);
   }
-  const Index depth = PassDepth(packed.k);
-  for (Index from = 0; from < packed.k; from += depth) {
-    PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, packed.n, std::min(depth, packed.k - from),
-                                  op_b == Op::kTranspose ? b + from : b + from * ldb, ldb, packed.operands,
-                                  packed.data + from * PanelColumns<T>(packed.n));
+  const Index pass = PassDepth(packed.k);
+  for (Index from = 0; from < packed.k; from += pass) {
+    const Index depth = std::min(pass, packed.k - from);
+    PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, end - begin, depth,
+                                  op_b == Op::kTranspose ? b + begin * ldb + from : b + from * ldb + begin,
+                                  ldb, packed.operands,
+                                  packed.data + from * PanelColumns<T>(packed.n) + begin * depth);
   }
 }
-template void Pack(Op, const float*, Index, const PackedB<float>&);
-template void Pack(Op, const double*, Index, const PackedB<double>&);
+template void PackColumns(Op, Index, Index, const float*, Index, const PackedB<float>&);
+template void PackColumns(Op, Index, Index, const double*, Index, const PackedB<double>&);
 
 template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
@@ -197,29 +194,5 @@ void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const Packe
 template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);
 template void Gemm(Op, Index, Index, Index, const double*, Index, const PackedB<double>&, double, double*,
                    Index);
-
-template <class T>
-void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
-                  T beta, T* c, Index ldc, Operands operands) {
-  const bool by_rows = m >= n;
-  const bool bf16 = kOwnBf16<T> && operands == Operands::kBf16;
-  const Index unit = bf16 ? kBf16Unit : by_rows ? kKernelRows : kKernelCols<T>, length = by_rows ? m : n;
-  const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
-  ParallelFor(parts, [&](Index part) {
-    const Index begin = part * units / parts * unit;
-    const Index end = std::min(length, (part + 1) * units / parts * unit);
-    if (by_rows) {
-      Gemm(op_a, op_b, end - begin, n, k, op_a == Op::kTranspose ? a + begin : a + begin * lda, lda, b, ldb,
-           beta, c + begin * ldc, ldc, operands);
-    } else {
-      Gemm(op_a, op_b, m, end - begin, k, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
-           beta, c + begin, ldc, operands);
-    }
-  });
-}
-template void ParallelGemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float,
-                           float*, Index, Operands);
-template void ParallelGemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double,
-                           double*, Index, Operands);
 
 }  // namespace dark

@@ -29,15 +29,23 @@ struct PackedB {
 };
 template <class T>
 Index PackedSize(Index n, Index k);
+/// Packs the columns [begin, end) of op(B), with begin a multiple of kPackedUnit; parts may be packed at
+/// once.
 template <class T>
-void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed);
+void PackColumns(Op op_b, Index begin, Index end, const T* b, Index ldb, const PackedB<T>& packed);
+template <class T>
+void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
+  PackColumns(op_b, 0, packed.n, b, ldb, packed);
+}
+inline constexpr Index kPackedUnit = 32;
 /// Gemm with the first k rows and n columns of a packed operand; with all its rows the bits are those of
 /// Gemm.
 template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
           Index ldc);
 
-/// Gemm on the whole team, cut across the longer side of C into one part a thread.
+/// Gemm on the whole team, cut across the longer side of C into one part a thread. Cut by rows, the team
+/// packs B together unless it is very large.
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
                   T beta, T* c, Index ldc, Operands operands = Operands::kFull);

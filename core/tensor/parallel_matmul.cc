@@ -1,0 +1,68 @@
+#include <algorithm>
+
+#include "core/tensor/arena.h"
+#include "core/tensor/bf16_matmul.h"
+#include "core/tensor/gemm_kernel.h"
+#include "core/tensor/matmul.h"
+#include "core/tensor/parallel.h"
+
+namespace dark {
+namespace {
+
+// Elements of B that the team packs together; a larger one is packed by each thread, block by block.
+constexpr Index kLargestShared = Index{1} << 23;
+constexpr Index kFewestRows = 128;  // of a thread, for which packing B together pays
+
+/// Runs `body(begin, end)` on one part of [0, length) a thread, cut at multiples of `unit`.
+template <class Body>
+void ForParts(Index length, Index unit, const Body& body) {
+  const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
+  ParallelFor(parts, [&](Index part) {
+    body(part * units / parts * unit, std::min(length, (part + 1) * units / parts * unit));
+  });
+}
+
+/// Memory of the thread that leads the team, as large as the largest operand so far.
+template <class T>
+T* SharedMemory(Index size) {
+  thread_local Arena<T> memory;
+  if (memory.size() < size) {
+    T* data = nullptr;
+    memory = Arena<T>();
+    memory.Plan(&data, size);
+    memory.Allocate();
+  }
+  return memory.data();
+}
+
+}  // namespace
+
+template <class T>
+void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
+                  T beta, T* c, Index ldc, Operands operands) {
+  const bool bf16 = kOwnBf16<T> && operands == Operands::kBf16;
+  if (m < n) {
+    return ForParts(n, bf16 ? kBf16Unit : kKernelCols<T>, [&](Index begin, Index end) {
+      Gemm(op_a, op_b, m, end - begin, k, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
+           beta, c + begin, ldc, operands);
+    });
+  }
+  const auto rows = [&](Index begin) { return op_a == Op::kTranspose ? a + begin : a + begin * lda; };
+  const Index unit = bf16 ? kBf16Unit : kKernelRows, size = PackedSize<T>(n, k);
+  if (k == 0 || ThreadCount() == 1 || m < kFewestRows * ThreadCount() || size > kLargestShared) {
+    return ForParts(m, unit, [&](Index begin, Index end) {
+      Gemm(op_a, op_b, end - begin, n, k, rows(begin), lda, b, ldb, beta, c + begin * ldc, ldc, operands);
+    });
+  }
+  const PackedB<T> packed{SharedMemory<T>(size), n, k, operands};
+  ForParts(n, kPackedUnit, [&](Index begin, Index end) { PackColumns(op_b, begin, end, b, ldb, packed); });
+  ForParts(m, unit, [&](Index begin, Index end) {
+    Gemm(op_a, end - begin, n, k, rows(begin), lda, packed, beta, c + begin * ldc, ldc);
+  });
+}
+template void ParallelGemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float,
+                           float*, Index, Operands);
+template void ParallelGemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double,
+                           double*, Index, Operands);
+
+}  // namespace dark
