@@ -95,10 +95,10 @@ double FmaRate(int threads, Index rounds, const MultiplyAdds& multiply_adds) {
 }
 
 template <class T, class MultiplyAdds>
-double PeakFlops(int threads, const MultiplyAdds& multiply_adds) {
+double PeakFlops(int threads, Index rounds, const MultiplyAdds& multiply_adds) {
   double best = 0;
   for (int attempt = 0; attempt < kTries; ++attempt)
-    best = std::max(best, FmaRate<T>(threads, 2'000'000, multiply_adds));
+    best = std::max(best, FmaRate<T>(threads, rounds, multiply_adds));
   return best;
 }
 
@@ -121,11 +121,14 @@ double Bandwidth(int threads) {
 }  // namespace
 
 MachineLimits MeasureMachine(int threads) {
-  return {PeakFlops<float>(threads, MultiplyAdds<float>), PeakFlops<double>(threads, MultiplyAdds<double>),
-          PeakFlops<float>(threads, Bf16MultiplyAdds), Bandwidth(threads)};
+  constexpr Index kRounds = 2'000'000;
+  return {PeakFlops<float>(threads, kRounds, MultiplyAdds<float>),
+          PeakFlops<double>(threads, kRounds, MultiplyAdds<double>),
+          PeakFlops<float>(threads, kRounds, Bf16MultiplyAdds), Bandwidth(threads)};
 }
 
-double FmaRateNow(int threads) { return FmaRate<float>(threads, 1'000'000, MultiplyAdds<float>); }
+// Short tries: what takes the processor away for a moment must not look like a slow clock.
+double FmaRateNow(int threads) { return PeakFlops<float>(threads, 400'000, MultiplyAdds<float>); }
 
 double PeakMemory() {
   std::ifstream status("/proc/self/status");
