@@ -38,10 +38,9 @@ struct Shape {
 
 /// Shapes around every border: register tile, row and column block, pass over k, few columns, and nothing.
 std::vector<Shape> Shapes() {
-  std::vector<Shape> shapes = {{1, 1, 1},      {6, 16, 8},    {7, 17, 3},    {5, 32, 64},
-                               {64, 64, 64},   {121, 40, 5},  {130, 96, 33}, {3, 2100, 20},
-                               {250, 112, 11}, {20, 24, 385}, {14, 97, 800}, {2, 3, 0},
-                               {700, 75, 391}, {90, 1100, 400}};
+  std::vector<Shape> shapes = {{1, 1, 1},     {6, 16, 8},    {7, 17, 3},     {5, 32, 64},    {64, 64, 64},
+                               {121, 40, 5},  {130, 96, 33}, {3, 2100, 20},  {250, 112, 11}, {20, 24, 385},
+                               {14, 97, 800}, {2, 3, 0},     {700, 75, 391}, {90, 1100, 400}};
   Stream stream(3, "shapes");
   for (int i = 0; i < 20; ++i)
     shapes.push_back({1 + static_cast<Index>(stream.Below(150)), 1 + static_cast<Index>(stream.Below(150)),
