@@ -81,7 +81,7 @@ std::vector<StepCase> Cases(const BenchRequest& request) {
 
 void PrintRate(const StepCase& step, double seconds) {
   const double tokens = static_cast<double>(step.batch * step.context);
-  fmt::print("{:.1f}\n", tokens / TimeStep(step, seconds).Median());
+  fmt::print("{:.1f}\n", tokens / TimeStep(step, seconds, /*beside_machine=*/false).Median());
 }
 
 int Bench(BenchRequest request) {
@@ -96,7 +96,7 @@ int Bench(BenchRequest request) {
   fmt::print("{}", request.csv ? BenchCsvHeader() : BenchHeader(cases.front(), limits));
   std::string breakdown;
   for (const StepCase& step : cases) {
-    const StepTiming timing = TimeStep(step, request.seconds);
+    const StepTiming timing = TimeStep(step, request.seconds, /*beside_machine=*/true);
     const MachineLimits& machine = limits.at(step.threads);
     fmt::print("{}", request.csv ? BenchCsv(step, timing, machine) : BenchLine(step, timing, machine));
     std::fflush(stdout);

@@ -10,6 +10,7 @@
 #include "core/model/model.h"
 #include "core/optim/adamw.h"
 #include "core/random.h"
+#include "core/tensor/parallel.h"
 #include "experiments/benchmark/machine.h"
 
 namespace dark {
@@ -76,17 +77,18 @@ class Bench {
     optimizer_seconds_ = 0;
   }
 
-  StepTiming Run(double min_seconds, int threads) {
+  StepTiming Run(double min_seconds, bool beside_machine) {
     Step();
     ClearTimes();
     StepTiming timing;
     const auto start = Clock::now();
-    double rate = FmaRateNow(threads);
+    double rate = beside_machine ? FmaRateNow(ThreadCount()) : 0;
     while (timing.seconds.size() < kFewestSteps || SecondsSince(start) < min_seconds) {
       const auto begin = Clock::now();
       Step();
       timing.seconds.push_back(SecondsSince(begin));
-      const double before = std::exchange(rate, FmaRateNow(threads));
+      if (!beside_machine) continue;
+      const double before = std::exchange(rate, FmaRateNow(ThreadCount()));
       timing.fma.push_back(timing.seconds.back() * (before + rate) / 2);
     }
     Describe(timing);
@@ -120,11 +122,11 @@ double StepTiming::Median() const { return MedianOf(seconds); }
 
 double StepTiming::FmaRate() const { return MedianOf(fma) / MedianOf(seconds); }
 
-StepTiming TimeStep(const StepCase& step, double min_seconds) {
+StepTiming TimeStep(const StepCase& step, double min_seconds, bool beside_machine) {
   omp_set_num_threads(step.threads);
   ResetPeakMemory();
-  StepTiming timing = step.precision == "fp64" ? Bench<double>(step).Run(min_seconds, step.threads)
-                                               : Bench<float>(step).Run(min_seconds, step.threads);
+  StepTiming timing = step.precision == "fp64" ? Bench<double>(step).Run(min_seconds, beside_machine)
+                                               : Bench<float>(step).Run(min_seconds, beside_machine);
   timing.peak_memory = PeakMemory();
   return timing;
 }

@@ -22,20 +22,21 @@ struct StepCase {
 
 struct StepTiming {
   std::vector<double> seconds;  ///< of each timed step
-  std::vector<double>
-      fma;           ///< fp32 operations the machine could do in that time, by its speed before and after
-  double flops = 0;  ///< useful operations of a step (Work::flops of every op, forward and backward)
-  double peak_memory = 0;      ///< resident bytes of the process while it ran
+  /// fp32 operations that the machine could do in each of these times, by its speed before and after.
+  std::vector<double> fma;
+  double flops = 0;        ///< useful operations of a step (Work::flops of every op, forward and backward)
+  double peak_memory = 0;  ///< resident bytes of the process while it ran
+  double bytes_per_token = 0;  ///< activations, gradients and working memory
   std::vector<OpProfile> ops;  ///< by kind, times and work of one step; slowest first
 
-  double bytes_per_token = 0;  ///< activations, gradients and working memory
   double Median() const;
-  /// fp32 multiply-adds a second, two operations each, that the machine was able to do while it ran.
+  /// fp32 multiply-adds a second, two operations each, that the machine was able to do while it ran; only of
+  /// a step that was timed beside the machine.
   double FmaRate() const;
 };
 
 /// Builds the model and times steps until at least `min_seconds` have passed and three are done. The first
-/// step is not counted.
-StepTiming TimeStep(const StepCase& step, double min_seconds);
+/// step is not counted. `beside_machine` times the machine's multiply-adds between the steps too (fma).
+StepTiming TimeStep(const StepCase& step, double min_seconds, bool beside_machine);
 
 }  // namespace dark
