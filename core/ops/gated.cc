@@ -32,18 +32,10 @@ void GatedForward(const Node<T>& gate, const Node<T>& up, Gate act, const Node<T
   });
 }
 
-template <bool kAdd, class To, class Values>
-void Put(To&& to, const Values& values) {
-  if constexpr (kAdd) {
-    to += values;
-  } else {
-    to = values;
-  }
-}
-
 // With p = σ(s):  d/dx (x·p) = p + x·p·(1 − p)·s'(x)
-template <bool kAdd, class T>
-void GatedBackward(const Node<T>& gate, const Node<T>& up, Gate act, const Node<T>& y) {
+template <class T>
+void GatedBackward(Node<T>& gate, Node<T>& up, Gate act, const Node<T>& y) {
+  const T up_beta = up.Beta(), gate_beta = gate.Beta();
   ParallelBlocks(y.size(), 4096, [&](Index begin, Index end, Index) {
     const Index n = end - begin;
     const Row<T> x(gate.value + begin, n), u(up.value + begin, n), dy(y.grad + begin, n);
@@ -54,9 +46,10 @@ void GatedBackward(const Node<T>& gate, const Node<T>& up, Gate act, const Node<
       Eigen::Array<T, Eigen::Dynamic, 1, 0, 64, 1> p(len);
       const auto xs = x.segment(i, len);
       p = T(1) / (T(1) + (-(xs * (linear + cubic * xs.square()))).exp());
-      Put<kAdd>(du.segment(i, len), dy.segment(i, len) * xs * p);
-      Put<kAdd>(dx.segment(i, len), dy.segment(i, len) * u.segment(i, len) *
-                                        (p + xs * p * (T(1) - p) * (linear + T(3) * cubic * xs.square())));
+      AddWithBeta(up_beta, du.segment(i, len), dy.segment(i, len) * xs * p);
+      AddWithBeta(gate_beta, dx.segment(i, len),
+                  dy.segment(i, len) * u.segment(i, len) *
+                      (p + xs * p * (T(1) - p) * (linear + T(3) * cubic * xs.square())));
     }
   });
 }
@@ -69,17 +62,7 @@ Node<T>* Gated(Tape<T>& tape, const std::string& name, Node<T>* gate, Node<T>* u
   const Index size = y->size();
   tape.Record(
       {"gated", StreamWork(3, size, sizeof(T)), StreamWork(5, size, sizeof(T))}, {gate, up},
-      [=] { GatedForward(*gate, *up, act, *y); },
-      [=] {
-        if (gate->fresh && up->fresh) {
-          gate->fresh = up->fresh = false;
-          GatedBackward<false>(*gate, *up, act, *y);
-        } else {
-          gate->StartGradient();
-          up->StartGradient();
-          GatedBackward<true>(*gate, *up, act, *y);
-        }
-      });
+      [=] { GatedForward(*gate, *up, act, *y); }, [=] { GatedBackward(*gate, *up, act, *y); });
   return y;
 }
 template Node<float>* Gated(Tape<float>&, const std::string&, Node<float>*, Node<float>*, Gate);

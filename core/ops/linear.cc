@@ -31,11 +31,10 @@ void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<
                  w.grad, w.cols, operands);
   }
   if (residual == nullptr) return;
-  const bool add = residual->Beta() != T(0);
+  const T beta = residual->Beta();
   ParallelBlocks(y.size(), kBlock, [&](Index begin, Index end, Index) {
-    const T* from = y.grad + begin;
-    T* to = residual->grad + begin;
-    for (Index i = 0; i < end - begin; ++i) to[i] = add ? to[i] + from[i] : from[i];
+    using Part = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
+    AddWithBeta(beta, Part(residual->grad + begin, end - begin), Part(y.grad + begin, end - begin));
   });
 }
 

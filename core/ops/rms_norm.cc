@@ -41,7 +41,7 @@ struct RmsNormOp {
     auto din = Grouped(x->grad);
     const Index width = w->size();
     const auto gain = Gain();
-    const bool add = x->Beta() != T(0);
+    const T beta = x->Beta();
     MatrixMap<T>(partial, kBlocks, width).setZero();
     ParallelBlocks(groups(), block(), [&](Index begin, Index end, Index b) {
       MatrixMap<T> sum(partial + b * width, 1, width);
@@ -49,11 +49,7 @@ struct RmsNormOp {
         const auto u = in.row(n).array() * inverse[n];
         const auto scaled = dout.row(n).array() * gain;
         const T mean = (scaled * u).sum() / static_cast<T>(width);
-        if (add) {
-          din.row(n).array() += inverse[n] * (scaled - u * mean);
-        } else {
-          din.row(n).array() = inverse[n] * (scaled - u * mean);
-        }
+        AddWithBeta(beta, din.row(n).array(), inverse[n] * (scaled - u * mean));
         sum.array() += dout.row(n).array() * u;
       }
     });

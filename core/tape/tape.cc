@@ -4,9 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "core/tape/lifetimes.h"
-
 #include "core/clock.h"
+#include "core/tape/lifetimes.h"
 
 namespace dark {
 

@@ -40,6 +40,16 @@ struct Node {
   }
 };
 
+/// to = beta·to + values for the beta of Node::Beta; 0 reads nothing of `to`.
+template <class T, class To, class Values>
+void AddWithBeta(T beta, To&& to, const Values& values) {
+  if (beta == T(0)) {
+    to = values;
+  } else {
+    to += values;
+  }
+}
+
 /// A tape of layer-level ops, recorded once by the model's constructor (shapes are fixed for a run).
 /// Recording is also the size table: `Allocate` takes all memory at once and a step takes none. Forward
 /// overwrites values, Backward accumulates gradients. A gradient has memory only from the first op that adds
