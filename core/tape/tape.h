@@ -11,6 +11,7 @@
 #include "core/tape/work.h"
 #include "core/tensor/arena.h"
 #include "core/tensor/matmul.h"
+#include "core/tensor/parallel.h"
 
 namespace dark {
 
@@ -36,7 +37,9 @@ struct Node {
   T Beta() { return std::exchange(fresh, false) ? T(0) : T(1); }
   /// For an op that adds in many places.
   void StartGradient() {
-    if (std::exchange(fresh, false)) std::fill(grad, grad + size(), T(0));
+    if (!std::exchange(fresh, false)) return;
+    ParallelBlocks(size(), 16384,
+                   [this](Index begin, Index end, Index) { std::fill(grad + begin, grad + end, T(0)); });
   }
 };
 
