@@ -18,6 +18,9 @@ constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = kSimdByt
 constexpr Index kFewRows = 4 * kKernelRows, kFewDenseRows = 120;
 constexpr Index kFewPanels = 6;  // up to this many column panels, Aᵀ is read where it stands
 
+static_assert(kPackedUnit % kKernelCols<float> == 0 && kPackedUnit % kKernelCols<double> == 0 &&
+              kPackedUnit % kBf16Unit == 0);
+
 /// A product with its operands as given.
 template <class T>
 struct Product {

@@ -29,6 +29,8 @@ struct PackedB {
 };
 template <class T>
 Index PackedSize(Index n, Index k);
+/// Columns that stand together in a packed operand, whatever its type and operands.
+inline constexpr Index kPackedUnit = 32;
 /// Packs the columns [begin, end) of op(B), with begin a multiple of kPackedUnit; parts may be packed at
 /// once.
 template <class T>
@@ -37,7 +39,6 @@ template <class T>
 void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
   PackColumns(op_b, 0, packed.n, b, ldb, packed);
 }
-inline constexpr Index kPackedUnit = 32;
 /// Gemm with the first k rows and n columns of a packed operand; with all its rows the bits are those of
 /// Gemm.
 template <class T>
