@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/tensor/round_up.h"
+
 namespace dark {
 
 template <class T>
@@ -26,7 +28,7 @@ std::array<Index, 16> Chunked<T>::ScratchSizes() const {
   const Index c = kChunk, l = segment_length(), d = shape_.value_dim, q = shape_.queries_per_key();
   std::array<Index, 16> sizes = {m_ * d, m_, m_ * d, m_,         c * c,  c * c,     c * c, c,
                                  l * m_, l,  l,      q * l * m_, l * m_, q * l * d, q * l, c * m_};
-  for (Index& size : sizes) size = (size + 15) / 16 * 16;
+  for (Index& size : sizes) size = RoundUp(size, 16);
   return sizes;
 }
 

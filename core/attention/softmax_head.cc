@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/tensor/round_up.h"
 #include "core/tensor/simd.h"
 
 namespace dark {
@@ -54,11 +55,6 @@ struct Pair {
   Index Visible(Index i) const { return std::min(keys, begin + i + 1 - key); }
 };
 
-template <class T>
-Index WholeRegisters(Index count) {
-  return (count + kLanes<T> - 1) / kLanes<T> * kLanes<T>;
-}
-
 template <class Body>
 void ForQueries(Index rows, const Body& body) {
   for (Index begin = 0; begin < rows; begin += kQueries) body(begin, std::min(kQueries, rows - begin));
@@ -85,7 +81,7 @@ template <class T>
 void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> out, Index value_dim) {
   for (Index i = 0; i < pair.rows; ++i) {
     T* const scores_i = scores + i * kKeys;
-    const Index visible = pair.Visible(i), end = WholeRegisters<T>(pair.keys);
+    const Index visible = pair.Visible(i), end = RoundUp(pair.keys, kLanes<T>);
     const T max = ScoreRow<T>(scores_i, visible).maxCoeff();
     if (!(max <= running.max[i])) {  // also for NaN, which then shows in the output
       const T factor = std::exp(running.max[i] - max);
@@ -93,7 +89,7 @@ void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> 
       running.sum[i] *= factor;
       if (pair.key > 0) Row<T>(out.row(pair.begin + i), value_dim) *= factor;
     }
-    ScoreRow<T> row(scores_i, WholeRegisters<T>(visible));
+    ScoreRow<T> row(scores_i, RoundUp(visible, kLanes<T>));
     row = (row - running.max[i]).exp();
     std::fill(scores_i + visible, scores_i + end, T(0));
     running.sum[i] += row.sum();
@@ -105,7 +101,7 @@ template <class T>
 void ScoreGradients(const Pair& pair, const T* log_sum, const T* dots, T* p, T* ds) {
   for (Index i = 0; i < pair.rows; ++i) {
     T *const p_i = p + i * kKeys, *const ds_i = ds + i * kKeys;
-    const Index visible = pair.Visible(i), whole = WholeRegisters<T>(visible);
+    const Index visible = pair.Visible(i), whole = RoundUp(visible, kLanes<T>);
     ScoreRow<T> p_row(p_i, whole), ds_row(ds_i, whole);
     p_row = (p_row - log_sum[pair.begin + i]).exp();
     ds_row = p_row * (ds_row - dots[i]);

@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "core/setting.h"
+#include "core/tensor/round_up.h"
 
 namespace dark {
 
@@ -24,7 +24,7 @@ class Arena {
     size_ = std::max(size_, offset + Rounded(count));
   }
   /// `count` filled up to whole cache lines.
-  static Index Rounded(Index count) { return (count + kAlign - 1) / kAlign * kAlign; }
+  static Index Rounded(Index count) { return RoundUp(count, kAlign); }
 
   void Allocate() {
     block_.reset(static_cast<T*>(::operator new (Bytes(), std::align_val_t{64})));

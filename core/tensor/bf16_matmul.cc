@@ -6,6 +6,7 @@
 
 #include "core/tensor/arena.h"
 #include "core/tensor/bf16_kernel.h"
+#include "core/tensor/round_up.h"
 
 namespace dark {
 namespace {
@@ -16,14 +17,12 @@ namespace {
 constexpr Index kBlock = 640 * 1024, kShallow = 768, kDeep = 1024;
 constexpr Index kRows = kBf16Panel, kRowsTransposed = 128;  // of a transposed A, whole cache lines are read
 
-Index RoundUp(Index count) { return Bf16Panels(count) * kBf16Panel; }
-
 Index WholePanels(Index count) { return count / kBf16Panel * kBf16Panel; }
 
 /// Equal parts of at most `most`, in whole panels (and groups).
 Index PartSize(Index total, Index most) {
   const Index parts = (total + most - 1) / most;
-  return RoundUp((total + parts - 1) / parts);
+  return RoundUp((total + parts - 1) / parts, kBf16Panel);
 }
 
 struct LeftOperand {
@@ -134,7 +133,7 @@ template <class Right>
 void MultiplyBlocks(Index m, Index n, Index k, const LeftOperand& left, const Right& right,
                     const Result& to) {
   const Unit unit;
-  const Index depth = PartSize(k, std::clamp(WholePanels(kBlock / RoundUp(n)), kShallow, kDeep)),
+  const Index depth = PartSize(k, std::clamp(WholePanels(kBlock / RoundUp(n, kBf16Panel)), kShallow, kDeep)),
               width = PartSize(n, WholePanels(kBlock / depth));
   for (Index col = 0; col < n; col += width) {
     const Index cols = std::min(width, n - col);
@@ -181,7 +180,7 @@ void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, con
   MultiplyBlocks(m, n, rest, {op_a, part, lda}, last, {c, ldc, even > 0 ? 1 : beta});
 }
 
-Index Bf16PackedSize(Index n, Index k) { return RoundUp(n) * RoundUp(k) / 2; }
+Index Bf16PackedSize(Index n, Index k) { return RoundUp(n, kBf16Panel) * RoundUp(k, kBf16Panel) / 2; }
 
 void Bf16PackColumns(Op op_b, Index begin, Index end, const float* b, Index ldb,
                      const PackedB<float>& packed) {

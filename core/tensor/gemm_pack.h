@@ -7,6 +7,7 @@
 #include "core/tensor/bf16.h"
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/matmul.h"
+#include "core/tensor/round_up.h"
 
 namespace dark {
 
@@ -62,7 +63,7 @@ void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx
 template <class T, Index kWidth>
 void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
   CopyPanels<T, kWidth>(transposed, count, depth, x, ldx, out);
-  RoundOperands(operands, out, (count + kWidth - 1) / kWidth * kWidth * depth);
+  RoundOperands(operands, out, RoundUp(count, kWidth) * depth);
 }
 
 }  // namespace dark

@@ -6,6 +6,7 @@
 #include "core/tensor/bf16_matmul.h"
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/gemm_pack.h"
+#include "core/tensor/round_up.h"
 
 namespace dark {
 namespace {
@@ -95,11 +96,6 @@ Index PassDepth(Index k) {
   return (k + passes - 1) / passes;
 }
 
-template <class T>
-Index PanelColumns(Index n) {
-  return (n + kKernelCols<T> - 1) / kKernelCols<T> * kKernelCols<T>;
-}
-
 /// `packed`, if any, is the right operand; else b is read where it stands or packed block by block.
 template <class T>
 void Multiply(const Product<T>& x, const PackedB<T>* packed) {
@@ -114,7 +110,8 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
       block.b_stride = kKernelCols<T>;
       block.b_panel = kKernelCols<T> * std::min(depth, whole - from);
       if (packed != nullptr) {
-        block.b = packed->data + from * PanelColumns<T>(packed->n) + col / kKernelCols<T> * block.b_panel;
+        block.b =
+            packed->data + from * RoundUp(packed->n, kKernelCols<T>) + col / kKernelCols<T> * block.b_panel;
       } else if (b_in_place) {
         block.b = x.B(from, col);
         block.b_stride = x.ldb;
@@ -162,7 +159,7 @@ template void Gemm(Op, Op, Index, Index, Index, const double*, Index, const doub
 
 template <class T>
 Index PackedSize(Index n, Index k) {
-  const Index full = PanelColumns<T>(n) * k;
+  const Index full = RoundUp(n, kKernelCols<T>) * k;
   if constexpr (kOwnBf16<T>) return std::max(full, Bf16PackedSize(n, k));
   return full;
 }
@@ -180,7 +177,7 @@ void PackColumns(Op op_b, Index begin, Index end, const T* b, Index ldb, const P
     PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, end - begin, depth,
                                   op_b == Op::kTranspose ? b + begin * ldb + from : b + from * ldb + begin,
                                   ldb, packed.operands,
-                                  packed.data + from * PanelColumns<T>(packed.n) + begin * depth);
+                                  packed.data + from * RoundUp(packed.n, kKernelCols<T>) + begin * depth);
   }
 }
 template void PackColumns(Op, Index, Index, const float*, Index, const PackedB<float>&);
