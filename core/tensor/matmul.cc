@@ -101,7 +101,7 @@ template <class T>
 void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   thread_local PackMemory<T> memory;
   const Index whole = packed != nullptr ? packed->k : x.k, depth = PassDepth(whole);
-  const bool b_in_place = x.operands == Operands::kFull && x.op_b == Op::kNone && x.n % kKernelCols<T> == 0 &&
+  const bool b_in_place = x.operands == Operands::kFull && x.op_b == Op::kNone && x.n % kLanes<T> == 0 &&
                           x.m <= (x.ldb == x.n ? kFewDenseRows : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
     for (Index from = 0; from < x.k; from += depth) {
