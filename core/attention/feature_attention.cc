@@ -13,9 +13,8 @@ Chunked<T>::Chunked(Tape<T>& tape, const std::string& name, const HeadShape& sha
                     std::shared_ptr<FeatureMap<T>> map, Node<T>* q, Node<T>* k, Node<T>* v)
     : shape_(shape), map_(std::move(map)), m_(map_->features()), q_(q), k_(k), v_(v) {
   out_ = tape.Activation(name, shape.tokens(), shape.heads * shape.value_dim);
-  tape.Scratch(&denominator_, shape.tokens() * shape.heads);
-  tape.Scratch(&states_,
-               shape.batch * shape.key_heads * segments() * PrefixState<T>::Size(m_, shape.value_dim));
+  tape.Keep(&denominator_, shape.tokens() * shape.heads);
+  tape.Keep(&states_, shape.batch * shape.key_heads * segments() * PrefixState<T>::Size(m_, shape.value_dim));
   const auto sizes = ScratchSizes();
   scratch_size_ = std::accumulate(sizes.begin(), sizes.end(), Index{0});
   tape.Scratch(&scratch_, scratch_size_ * ThreadCount());

@@ -71,7 +71,7 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
   op->k = k;
   op->v = v;
   op->out = tape.Activation(name, shape.tokens(), shape.heads * shape.value_dim);
-  tape.Scratch(&op->log_sum, shape.tokens() * shape.heads);
+  tape.Keep(&op->log_sum, shape.tokens() * shape.heads);
   tape.Scratch(&op->scratch, op->OneHead().Scratch() * ThreadCount());
   // Causal: query t meets t + 1 keys.
   const double pairs = static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.context) *

@@ -69,7 +69,7 @@ Node<T>* RmsNorm(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* we
   op->y = tape.Activation(name, x->rows, x->cols);
   op->eps = eps;
   op->offset = one_plus ? T(1) : T(0);
-  tape.Scratch(&op->inverse, op->groups());
+  tape.Keep(&op->inverse, op->groups());
   tape.Scratch(&op->partial, kBlocks * weight->size());
   tape.Record(
       {"rms_norm", StreamWork(2, x->size(), sizeof(T)), StreamWork(3, x->size(), sizeof(T))}, {x},

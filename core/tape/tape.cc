@@ -51,6 +51,7 @@ void Tape<T>::Record(const OpProfile& profile, std::vector<Node<T>*> inputs, Act
                          std::move(inputs),
                          std::exchange(outputs_, {}),
                          {}});
+  scratch_used_ = 0;
 }
 
 // A gradient lives from the last op that reads its node, the first to add to it in a backward pass, to the op
@@ -88,6 +89,7 @@ void Tape<T>::Allocate() {
   PlanGradients();
   values_.Allocate();
   grads_.Allocate();
+  kept_.Allocate();
   scratch_.Allocate();
 }
 

@@ -69,8 +69,14 @@ class Tape {
 
   /// A new activation with value and gradient.
   Node<T>* Activation(const std::string& name, Index rows, Index cols);
-  /// Working memory of an op; `*where` is valid after Allocate().
-  void Scratch(T** where, Index count) { scratch_.Plan(where, count); }
+  /// Memory of an op that lasts, as from its forward to its backward; `*where` is valid after Allocate().
+  void Keep(T** where, Index count) { kept_.Plan(where, count); }
+  /// Memory of one action of an op. All ops share it, so that it stays in the caches: an action finds there
+  /// what another has left.
+  void Scratch(T** where, Index count) {
+    scratch_.PlanAt(where, scratch_used_, count);
+    scratch_used_ += Arena<T>::Rounded(count);
+  }
   /// One op: what it is and must do (`kind`, forward and backward work), then its actions. `forward` writes
   /// its outputs' values, `backward` adds to the gradients of `inputs` (nullptr: none), each after a call of
   /// Beta or StartGradient. The op's outputs are the activations made since the last op. `prepare`, if any,
@@ -93,7 +99,7 @@ class Tape {
   std::vector<OpProfile> Profile() const;
   void ClearTimes();
   /// Memory of activations and working memory, after Allocate().
-  std::size_t bytes() const { return values_.Bytes() + grads_.Bytes() + scratch_.Bytes(); }
+  std::size_t bytes() const { return values_.Bytes() + grads_.Bytes() + kept_.Bytes() + scratch_.Bytes(); }
 
  private:
   struct Operation {
@@ -107,7 +113,8 @@ class Tape {
   std::deque<Node<T>> nodes_;
   std::vector<Node<T>*> outputs_;  // of the op that is recorded next
   std::vector<Operation> operations_;
-  Arena<T> values_, grads_, scratch_;
+  Index scratch_used_ = 0;  // by the op that is recorded next
+  Arena<T> values_, grads_, kept_, scratch_;
 };
 
 /// Whether all of `count` values are finite.
