@@ -35,6 +35,7 @@ struct Product {
   T* c;
   Index ldc;
   Operands operands;
+  Causal causal;
 
   const T* A(Index i, Index p) const { return op_a == Op::kTranspose ? a + p * lda + i : a + i * lda + p; }
   const T* B(Index p, Index j) const { return op_b == Op::kTranspose ? b + j * ldb + p : b + p * ldb + j; }
@@ -63,14 +64,25 @@ struct Block {
 
 template <class T, Layout kLayout>
 void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index a_stride, Index a_tile) {
+  constexpr Index kStep =
+      kLayout == Layout::kPacked ? kKernelRows : 1;  // from one p to the next, unless a_stride
   // A tile's rows of A stay in the first level while B passes by, and C is written along its rows: they stand
   // in as many pages, and a processor knows few pages of stores.
   for (Index i = 0; i < block.rows; i += kKernelRows) {
-    for (Index j = 0; j < block.cols; j += kKernelCols<T>) {
-      KernelRowsTile<T, kLayout>(
-          std::min(kKernelRows, block.rows - i), block.depth, a + i / kKernelRows * a_tile, a_stride,
-          block.b + j / kKernelCols<T> * block.b_panel, block.b_stride, block.beta,
-          x.c + (block.row + i) * x.ldc + block.col + j, x.ldc, std::min(kKernelCols<T>, block.cols - j));
+    const Index rows = std::min(kKernelRows, block.rows - i), row = block.row + i;
+    const Index cols = x.causal.Columns(row + rows, x.n) - block.col;
+    Index first = 0, last = block.depth;
+    if (x.op_a == Op::kTranspose) {
+      first = std::clamp<Index>(x.causal.FirstQuery(row, x.k) - block.from, 0, last);
+    } else {
+      last = std::clamp<Index>(x.causal.Keys(row + rows, x.k) - block.from, 0, last);
+    }
+    const T* tile = a + i / kKernelRows * a_tile + first * (kLayout == Layout::kColumns ? a_stride : kStep);
+    for (Index j = 0; j < std::min(block.cols, cols); j += kKernelCols<T>) {
+      KernelRowsTile<T, kLayout>(rows, last - first, tile, a_stride,
+                                 block.b + j / kKernelCols<T> * block.b_panel + first * block.b_stride,
+                                 block.b_stride, block.beta, x.c + row * x.ldc + block.col + j, x.ldc,
+                                 std::min(kKernelCols<T>, block.cols - j));
     }
   }
 }
@@ -145,17 +157,17 @@ void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
 
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc, Operands operands) {
+          T* c, Index ldc, Operands operands, Causal causal) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
   if constexpr (kOwnBf16<T>) {
     if (operands == Operands::kBf16) return Bf16Gemm(op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
   }
-  Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc, operands}, nullptr);
+  Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc, operands, causal}, nullptr);
 }
 template void Gemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float, float*,
-                   Index, Operands);
+                   Index, Operands, Causal);
 template void Gemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double, double*,
-                   Index, Operands);
+                   Index, Operands, Causal);
 
 template <class T>
 Index PackedSize(Index n, Index k) {
@@ -185,14 +197,15 @@ template void PackColumns(Op, Index, Index, const double*, Index, const PackedB<
 
 template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
-          Index ldc) {
+          Index ldc, Causal causal) {
   if constexpr (kOwnBf16<T>) {
     if (b.operands == Operands::kBf16) return Bf16Gemm(op_a, m, n, k, a, lda, b, beta, c, ldc);
   }
-  Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc, b.operands}, &b);
+  Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc, b.operands, causal}, &b);
 }
-template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index);
+template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index,
+                   Causal);
 template void Gemm(Op, Index, Index, Index, const double*, Index, const PackedB<double>&, double, double*,
-                   Index);
+                   Index, Causal);
 
 }  // namespace dark

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/setting.h"
+#include "core/tensor/causal.h"
 
 namespace dark {
 
@@ -14,10 +15,11 @@ enum class Operands { kFull, kBf16 };
 
 /// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in
 /// elements. Each element of C is one chain of fused multiply-adds over k, cut into equal passes by k alone:
-/// its bits do not depend on the shape, the place or the neighbours of the tile in which it is computed.
+/// its bits do not depend on the shape, the place or the neighbours of the tile in which it is computed. What
+/// `causal` leaves out saves time with full operands; own instructions of bf16 compute it all.
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc, Operands operands = Operands::kFull);
+          T* c, Index ldc, Operands operands = Operands::kFull, Causal causal = {});
 
 /// A right operand op(B) [k×n] that many products share, in the order in which the kernel reads it. `data`
 /// holds PackedSize elements, aligned to a cache line.
@@ -43,7 +45,7 @@ void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
 /// Gemm.
 template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
-          Index ldc);
+          Index ldc, Causal causal = {});
 
 /// Gemm on the whole team, cut across the longer side of C into one part a thread. Cut by rows, the team
 /// packs B together unless it is very large.
