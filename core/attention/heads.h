@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/setting.h"
 
 namespace dark {
@@ -28,6 +30,15 @@ struct HeadView {
   T* data;
   Index stride;
   T* row(Index t) const { return data + t * stride; }
+  void Clear(Index rows, Index dim) const {
+    for (Index t = 0; t < rows; ++t) std::fill_n(row(t), dim, T(0));
+  }
+};
+
+/// Node::Beta of the gradients of q, k and v: 1 adds to them, 0 writes them.
+template <class T>
+struct GradientBetas {
+  T q, k, v;
 };
 
 /// The view of head `h` (of width `dim`) of sequence `b` in an activation with `cols` columns.

@@ -38,24 +38,30 @@ struct SoftmaxOp {
 
   // Units are value heads, so that query heads that share keys or values add to them in a fixed order.
   void Backward() const {
-    for (Node<T>* input : {q, k, v}) input->StartGradient();
+    const GradientBetas<T> betas{q->Beta(), k->Beta(), v->Beta()};
     const Index group = shape.heads / shape.value_heads;
     ParallelFor(shape.batch * shape.value_heads, [&](Index unit) {
       const Index b = unit / shape.value_heads, g = unit % shape.value_heads;
-      for (Index h = g * group; h < (g + 1) * group; ++h) BackwardHead(b, h, g);
+      for (Index h = g * group; h < (g + 1) * group; ++h) {
+        // Of the heads that share keys or values, those after the first add to its gradients.
+        BackwardHead(
+            b, h, g,
+            {betas.q, h % shape.queries_per_key() == 0 ? betas.k : T(1), h % group == 0 ? betas.v : T(1)});
+      }
     });
   }
 
  private:
   Index KeyHead(Index h) const { return h / shape.queries_per_key(); }
 
-  void BackwardHead(Index b, Index h, Index g) const {
+  void BackwardHead(Index b, Index h, Index g, const GradientBetas<T>& betas) const {
     const Index kh = KeyHead(h), dim = shape.dim, vd = shape.value_dim;
-    SoftmaxBackward<T>(OneHead(),
-                       {Value(*q, b, h, dim), Value(*k, b, kh, dim), Value(*v, b, g, vd),
-                        Value(*out, b, h, vd), Of<const T>(out->grad, *out, b, h, vd), LogSum(b, h),
-                        Of(q->grad, *q, b, h, dim), Of(k->grad, *k, b, kh, dim), Of(v->grad, *v, b, g, vd)},
-                       ThreadScratch());
+    SoftmaxBackward<T>(
+        OneHead(),
+        {Value(*q, b, h, dim), Value(*k, b, kh, dim), Value(*v, b, g, vd), Value(*out, b, h, vd),
+         Of<const T>(out->grad, *out, b, h, vd), LogSum(b, h), Of(q->grad, *q, b, h, dim),
+         Of(k->grad, *k, b, kh, dim), Of(v->grad, *v, b, g, vd), betas},
+        ThreadScratch());
   }
 };
 

@@ -162,6 +162,8 @@ void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x,
   T* p = values_t.data + values_t.Size(shape.rows, vd);
   T* ds = p + kQueries * kKeys;
   T *packed_q = ds + kQueries * kKeys, *packed_dout = packed_q + PackedSize<T>(dim, kQueries);
+  if (x.beta.k == T(0)) x.dk.Clear(shape.rows, dim);
+  if (x.beta.v == T(0)) x.dv.Clear(shape.rows, vd);
   keys_t.Fill(x.k);
   keys.Fill(x.k);
   values_t.Fill(x.v);
@@ -180,7 +182,7 @@ void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x,
       Gemm(Op::kNone, rows, n, dim, q, x.q.stride, keys_t.At(pair.key), T(0), p, kKeys, result);
       Gemm(Op::kNone, rows, n, vd, dout, x.dout.stride, values_t.At(pair.key), T(0), ds, kKeys, result);
       ScoreGradients(pair, x.log_sum, dots, p, ds);
-      Gemm(Op::kNone, rows, dim, n, ds, kKeys, keys.At(pair.key), T(1),
+      Gemm(Op::kNone, rows, dim, n, ds, kKeys, keys.At(pair.key), pair.key > 0 ? T(1) : x.beta.q,
            x.dq.row(begin), x.dq.stride, left);
       Gemm(Op::kTranspose, n, dim, rows, ds, kKeys, queries, T(1), x.dk.row(pair.key), x.dk.stride, left);
       Gemm(Op::kTranspose, n, vd, rows, p, kKeys, douts, T(1), x.dv.row(pair.key), x.dv.stride, left);

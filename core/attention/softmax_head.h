@@ -28,6 +28,7 @@ struct SoftmaxGradients {
   HeadView<const T> q, k, v, out, dout;
   const T* log_sum;  ///< of the forward pass
   HeadView<T> dq, dk, dv;
+  GradientBetas<T> beta;
 };
 
 /// With P = softmax(S), taken again from log_sum, and D_t = dout_t·out_t:
