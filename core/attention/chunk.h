@@ -5,25 +5,34 @@
 #include <limits>
 
 #include "core/attention/feature_map.h"
+#include "core/tensor/matmul.h"
+#include "core/tensor/round_up.h"
+#include "core/tensor/simd.h"
 
 namespace dark {
 
 /// Tokens whose scores are computed pairwise; between chunks only states pass.
 inline constexpr Index kChunk = 64;
 
+/// The pairs of a chunk.
+inline constexpr Causal kResult{Causal::Of::kResult}, kLeft{Causal::Of::kLeft};
+
 template <class T>
 using ConstHead = HeadView<const T>;
 
-/// φ(x) relative to each row's largest feature: phi = exp(a − scale), scale = max_j a_j, for `rows` rows of
+template <class T>
+using RowArray = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
+
+/// φ(x) relative to each row's largest feature: phi = φ(x)/e^scale, scale = max_j log φ_j, for `rows` rows of
 /// x. `scale` may be nullptr where it cancels (queries).
 template <class T>
 void ScaledFeatures(const FeatureMap<T>& map, Index key_head, Index rows, ConstHead<T> x, T* phi, T* scale) {
   const Index m = map.features();
-  map.LogFeatures(key_head, rows, x, phi);
+  map.LogFeatures(key_head, rows, x, phi, scale);
   for (Index i = 0; i < rows; ++i) {
-    Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> row(phi + i * m, m);
+    RowArray<T> row(phi + i * m, m);
     const T max = row.maxCoeff();
-    if (scale != nullptr) scale[i] = max;
+    if (scale != nullptr) scale[i] += max;
     row = (row - max).exp();
   }
 }
@@ -35,22 +44,32 @@ void ScaledFeatures(const FeatureMap<T>& map, Index key_head, Index rows, ConstH
 /// A row whose scale did not rise repeats the row above, so only O(rows) exponentials are taken.
 template <class T>
 void ChunkWeights(Index rows, T before, const T* key_scale, T* running, T* carry, T* weights) {
-  T scale = before, carried = T(1);
+  T rise[kChunk], own[kChunk], scale = before, carried = T(1);
   for (Index i = 0; i < rows; ++i) {
-    T* row = weights + i * rows;
-    const T* above = row - rows;
-    T factor = T(1);
+    rise[i] = T(1);
     if (!(key_scale[i] <= scale)) {  // also true for NaN, which then shows in the output
-      factor = std::exp(scale - key_scale[i]);
+      rise[i] = std::exp(scale - key_scale[i]);
       scale = key_scale[i];
     }
-    for (Index j = 0; j < i; ++j) row[j] = above[j] * factor;
-    row[i] = std::exp(key_scale[i] - scale);
-    for (Index j = i + 1; j < rows; ++j) row[j] = T(0);
-    carried *= factor;
-    carry[i] = carried;
     running[i] = scale;
+    carry[i] = carried *= rise[i];
   }
+  for (Index i = 0; i < rows; ++i) own[i] = key_scale[i] - running[i];
+  RowArray<T>(own, rows) = RowArray<T>(own, rows).exp();
+  std::fill_n(weights, rows, T(0));
+  weights[0] = own[0];
+  for (Index i = 1; i < rows; ++i) {
+    T* const row = weights + i * rows;
+    RowArray<T>(row, rows) = rise[i] * RowArray<T>(row - rows, rows);
+    row[i] = own[i];
+  }
+}
+
+/// Pairs of row i of a chunk that are computed, those it sees filled up to whole registers (their weights are
+/// 0).
+template <class T>
+Index PairsOfRow(Index i, Index rows) {
+  return std::min(rows, RoundUp(i + 1, kLanes<T>));
 }
 
 /// Prefix state of one key head: S = Σ φ(k_s) v_sᵀ [m × value_dim] and z = Σ φ(k_s) [m], relative to e^scale.

@@ -95,10 +95,11 @@ class Chunked final : public FeatureAttention<T> {
   void ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const;
   void AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const;
 
-  void BackwardUnit(const Unit& u) const;
+  void BackwardUnit(const Unit& u, GradientBetas<T> betas) const;
   void OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const;
-  void BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state) const;
-  void BackwardKeys(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
+  void BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state,
+                       const GradientBetas<T>& betas) const;
+  void BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState<T>& later) const;
   void AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
 
   HeadShape shape_;

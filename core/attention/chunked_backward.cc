@@ -7,10 +7,10 @@ namespace dark {
 
 template <class T>
 void Chunked<T>::Backward() const {
-  for (Node<T>* input : {q_, k_, v_}) input->StartGradient();
+  const GradientBetas<T> betas{q_->Beta(), k_->Beta(), v_->Beta()};
   const Index size = map_->partial_size();
   std::fill(partials_, partials_ + shape_.batch * shape_.key_heads * size, T(0));
-  ForUnits([&](const Unit& u) { BackwardUnit(u); });
+  ForUnits([&](const Unit& u) { BackwardUnit(u, betas); });
   if (size == 0) return;
   for (Index b = 0; b < shape_.batch; ++b) {
     for (Index g = 0; g < shape_.key_heads; ++g) map_->AddPartial(g, Partial(b, g));
@@ -22,7 +22,8 @@ template void Chunked<double>::Backward() const;
 // Segments from the last to the first; in each, chunks forward from the saved state, then back from the state
 // of the future.
 template <class T>
-void Chunked<T>::BackwardUnit(const Unit& u) const {
+void Chunked<T>::BackwardUnit(const Unit& u, GradientBetas<T> betas) const {
+  if (u.key_head % shape_.keys_per_value() > 0) betas.v = T(1);  // another key head has added to dv
   PrefixState<T> state{u.w.s, u.w.z, m_, shape_.value_dim};
   PrefixState<T> later{u.w.later_s, u.w.later_z, m_, shape_.value_dim};
   later.Clear();
@@ -32,14 +33,13 @@ void Chunked<T>::BackwardUnit(const Unit& u) const {
     for (; begin < std::min(segment + kSegment, shape_.context); begin += kChunk) {
       const Chunk c = ChunkAt(begin, segment);
       KeyFeatures(u, c, state.scale);
-      std::fill_n(u.w.dphi_k + c.local() * m_, c.rows * m_, T(0));
       ForQueries(u.key_head, [&](Index i, Index h) {
         OutputGradients(u, i, h, c);
-        BackwardQueries(u, i, h, c, state);
+        BackwardQueries(u, i, h, c, state, betas);
       });
       AddToState(u, c, state);
     }
-    while (begin > segment) BackwardKeys(u, ChunkAt(begin -= kChunk, segment), later);
+    while (begin > segment) BackwardKeys(u, ChunkAt(begin -= kChunk, segment), betas.k, later);
   }
 }
 
@@ -62,9 +62,10 @@ void Chunked<T>::OutputGradients(const Unit& u, Index i, Index h, const Chunk& c
 //   dP_ij = w_ij (dnum_i·v_j + dden_i),  dφ(q_i) = Σ_j dP_ij φ(k_j) + carry_i (S dnum_i + z dden_i)
 // and the in-chunk parts of dφ(k_j) = Σ_i dP_ij φ(q_i) and dv_j = Σ_i w_ij P_ij dnum_i.
 template <class T>
-void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c,
-                                 const PrefixState<T>& state) const {
+void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state,
+                                 const GradientBetas<T>& betas) const {
   const Scratch& w = u.w;
+  const T key_beta = i > 0 ? T(1) : T(0), value_beta = i > 0 ? T(1) : betas.v;
   const Index rows = c.rows, vd = shape_.value_dim, at = i * segment_length() + c.local();
   const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
   const auto queries = From(QueryHead(q_->value, u.b, h), c.begin);
@@ -74,23 +75,32 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   const Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> dden(w.dden + at, rows);
 
   ScaledFeatures<T>(*map_, u.key_head, rows, queries, phi_q, nullptr);
-  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, phi_q, m_, phi_k, m_, T(0), w.scores, rows);
-  scores.array() *= weights.array();
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, phi_q, m_, phi_k, m_, T(0), w.scores, rows, Operands::kFull,
+       kResult);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, dnum, vd, values.row(c.begin), values.stride, T(0),
-       w.dscores, rows);
-  dscores.array() = (dscores.colwise() + dden).array() * weights.array();
+       w.dscores, rows, Operands::kFull, kResult);
+  for (Index r = 0; r < rows; ++r) {
+    const Index pairs = PairsOfRow<T>(r, rows);
+    const auto weight = weights.row(r).head(pairs).array();
+    scores.row(r).head(pairs).array() *= weight;
+    dscores.row(r).head(pairs).array() = (dscores.row(r).head(pairs).array() + dden[r]) * weight;
+    scores.row(r).tail(rows - pairs).setZero();
+    dscores.row(r).tail(rows - pairs).setZero();
+  }
 
   Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, dnum, vd, state.s, vd, T(0), w.dphi_q, m_);
   for (Index r = 0; r < rows; ++r) dphi.row(r) = w.carry[r] * (dphi.row(r) + dden[r] * state.Z().transpose());
-  Gemm(Op::kNone, Op::kNone, rows, m_, rows, w.dscores, rows, phi_k, m_, T(1), w.dphi_q, m_);
-  Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, w.dscores, rows, phi_q, m_, T(1), w.dphi_k + c.local() * m_,
-       m_);
-  Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, w.scores, rows, dnum, vd, T(1), dvalues.row(c.begin),
-       dvalues.stride);
+  Gemm(Op::kNone, Op::kNone, rows, m_, rows, w.dscores, rows, phi_k, m_, T(1), w.dphi_q, m_, Operands::kFull,
+       kLeft);
+  Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, w.dscores, rows, phi_q, m_, key_beta,
+       w.dphi_k + c.local() * m_, m_, Operands::kFull, kLeft);
+  Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, w.scores, rows, dnum, vd, value_beta, dvalues.row(c.begin),
+       dvalues.stride, Operands::kFull, kLeft);
 
   dphi.array() *= MatrixMap<T>(phi_q, rows, m_).array();  // a = log φ: da = dφ·φ
   const auto dq = QueryHead(q_->grad, u.b, h);
-  map_->Backward(u.key_head, rows, queries, w.dphi_q, {dq.row(c.begin), dq.stride}, Partial(u.b, u.key_head));
+  map_->Backward(u.key_head, rows, queries, w.dphi_q, betas.q, {dq.row(c.begin), dq.stride},
+                 Partial(u.b, u.key_head));
 }
 
 // Chunks in reverse order with U = Σ φ(q_i) dnum_iᵀ·exp(ρ − r_i) and u likewise with dden, over later queries
@@ -98,7 +108,7 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
 // 1:
 //   dφ(k_j) += exp(c_j − ρ)(U v_j + u),  dv_j += exp(c_j − ρ) Uᵀφ(k_j)
 template <class T>
-void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, PrefixState<T>& later) const {
+void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState<T>& later) const {
   const Scratch& w = u.w;
   const Index rows = c.rows, vd = shape_.value_dim, local = c.local();
   const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
@@ -107,10 +117,11 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, PrefixState<T>& lat
   if (c.begin + rows < shape_.context) {
     Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, values.row(c.begin), values.stride, later.s, vd, T(0),
          through.data(), m_);
+    T factor[kChunk];
+    RowArray<T>(factor, rows) = (RowArray<T>(w.key_scale + local, rows) - later.scale).exp();
     for (Index j = 0; j < rows; ++j) {
-      const T factor = std::exp(w.key_scale[local + j] - later.scale);
-      dphi.row(j) += factor * (through.row(j) + later.Z().transpose());
-      through.row(j) = factor * phi_k.row(j);
+      dphi.row(j) += factor[j] * (through.row(j) + later.Z().transpose());
+      through.row(j) = factor[j] * phi_k.row(j);
     }
     Gemm(Op::kNone, Op::kNone, rows, vd, m_, through.data(), m_, later.s, vd, T(1), dvalues.row(c.begin),
          dvalues.stride);
@@ -118,7 +129,7 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, PrefixState<T>& lat
   AddToLater(u, c, later);
   dphi.array() *= phi_k.array();
   const auto dkeys = KeyHead(k_->grad, u);
-  map_->Backward(u.key_head, rows, From(KeyHead(k_->value, u), c.begin), dphi.data(),
+  map_->Backward(u.key_head, rows, From(KeyHead(k_->value, u), c.begin), dphi.data(), beta,
                  {dkeys.row(c.begin), dkeys.stride}, Partial(u.b, u.key_head));
 }
 
@@ -130,14 +141,16 @@ void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later
   const T first = w.running[local];
   MatrixMap<T> through(w.dphi_q, rows, m_);
   if (c.begin + rows < shape_.context) {
-    const T factor = std::exp(first - later.scale);
-    later.S() *= factor;
-    later.Z() *= factor;
+    const T rise = std::exp(first - later.scale);
+    later.S() *= rise;
+    later.Z() *= rise;
   }
+  T factor[kChunk];
+  RowArray<T>(factor, rows) = (first - RowArray<T>(w.running + local, rows)).exp();
   ForQueries(u.key_head, [&](Index i, Index) {
     const Index at = i * segment_length() + local;
     const MatrixMap<T> phi_q(w.phi_q + at * m_, rows, m_);
-    for (Index r = 0; r < rows; ++r) through.row(r) = std::exp(first - w.running[local + r]) * phi_q.row(r);
+    for (Index r = 0; r < rows; ++r) through.row(r) = factor[r] * phi_q.row(r);
     Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, through.data(), m_, w.dnum + at * vd, vd, T(1), later.s,
          vd);
     later.Z().noalias() +=

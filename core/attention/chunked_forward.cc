@@ -45,13 +45,18 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
   const Scratch& w = u.w;
   const auto values = ValueHead(v_->value, u), out = OutHead(out_->value, u.b, h);
   MatrixMap<T> scores(w.scores, rows, rows), phi_q(w.phi_q, rows, m_);
+  const MatrixMap<T> weights(w.weights, rows, rows);
   ScaledFeatures<T>(*map_, u.key_head, rows, From(QueryHead(q_->value, u.b, h), c.begin), w.phi_q, nullptr);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, w.phi_q, m_, w.phi_k + c.local() * m_, m_, T(0), w.scores,
-       rows);
-  scores.array() *= MatrixMap<T>(w.weights, rows, rows).array();
+       rows, Operands::kFull, kResult);
+  for (Index i = 0; i < rows; ++i) {
+    const Index pairs = PairsOfRow<T>(i, rows);
+    scores.row(i).head(pairs).array() *= weights.row(i).head(pairs).array();
+    scores.row(i).tail(rows - pairs).setZero();
+  }
   for (Index i = 0; i < rows; ++i) phi_q.row(i) *= w.carry[i];
   Gemm(Op::kNone, Op::kNone, rows, vd, rows, w.scores, rows, values.row(c.begin), values.stride, T(0),
-       out.row(c.begin), out.stride);
+       out.row(c.begin), out.stride, Operands::kFull, kLeft);
   Gemm(Op::kNone, Op::kNone, rows, vd, m_, w.phi_q, m_, state.s, vd, T(1), out.row(c.begin), out.stride);
   for (Index i = 0; i < rows; ++i) {
     const T sum = scores.row(i).sum() + phi_q.row(i) * state.Z();

@@ -21,10 +21,11 @@ class FeatureMap {
   virtual Index features() const = 0;
   /// Called on one thread before each forward pass: takes note of parameters and draws as they are now.
   virtual void Prepare() {}
-  /// a[i][j] = log φ_j(x_i), norm term included;  x [rows × dim] → a [rows × m].
-  virtual void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const = 0;
-  /// dx += (∂a/∂x)ᵀ da, and adds the gradient of this head's parameters to `partial`.
-  virtual void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, HeadView<T> dx,
+  /// log φ_j(x_i) = a[i][j] + constant[i];  x [rows × dim] → a [rows × m], constant [rows], or nullptr where
+  /// it cancels.
+  virtual void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a, T* constant) const = 0;
+  /// dx = beta·dx + (∂log φ/∂x)ᵀ da, and adds the gradient of this head's parameters to `partial`.
+  virtual void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, T beta, HeadView<T> dx,
                         T* partial) const = 0;
   /// Elements of `partial`; 0 without parameters.
   virtual Index partial_size() const { return 0; }

@@ -151,11 +151,13 @@ double AttentionLayer<T>::Weight(Index head, const T* query, const T* key) const
   const FeatureMap<T>& map = features->map();
   std::vector<T> a(static_cast<std::size_t>(map.features())), b(a.size());
   const Index key_head = head / shape.queries_per_key();
-  map.LogFeatures(key_head, 1, {query, shape.dim}, a.data());
-  map.LogFeatures(key_head, 1, {key, shape.dim}, b.data());
+  T query_constant, key_constant;
+  map.LogFeatures(key_head, 1, {query, shape.dim}, a.data(), &query_constant);
+  map.LogFeatures(key_head, 1, {key, shape.dim}, b.data(), &key_constant);
+  const double constant = static_cast<double>(query_constant) + static_cast<double>(key_constant);
   double sum = 0;
   for (std::size_t j = 0; j < a.size(); ++j)
-    sum += std::exp(static_cast<double>(a[j]) + static_cast<double>(b[j]));
+    sum += std::exp(static_cast<double>(a[j]) + static_cast<double>(b[j]) + constant);
   return sum;
 }
 

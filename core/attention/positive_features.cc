@@ -32,20 +32,21 @@ class Positive final : public FeatureMap<T> {
       Pack(Op::kTranspose, Projection(set), plan_.dim, Packed(set));
   }
 
-  void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a) const override {
+  void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a, T* constant) const override {
     const Index m = plan_.m;
     Gemm(Op::kNone, rows, m, plan_.dim, x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
-    const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
-    for (Index i = 0; i < rows; ++i) Row(a, i).array() -= T(0.5) * Input(x, i).squaredNorm() + half_log_m;
     if (const T* weights = drawn_ ? drawn_->LogWeights(Set(key_head)) : nullptr)
       MatrixMap<T>(a, rows, m).rowwise() += Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(weights, m);
+    if (constant == nullptr) return;
+    const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
+    for (Index i = 0; i < rows; ++i) constant[i] = T(-0.5) * Input(x, i).squaredNorm() - half_log_m;
   }
 
-  // da/dx = w_j − x for every j:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx
-  void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, HeadView<T> dx,
+  // ∂log φ_j/∂x = w_j − x:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx
+  void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, T beta, HeadView<T> dx,
                 T* partial) const override {
     const Index m = plan_.m, dim = plan_.dim;
-    Gemm(Op::kNone, Op::kNone, rows, dim, m, da, m, Projection(Set(key_head)), dim, T(1), dx.data, dx.stride);
+    Gemm(Op::kNone, Op::kNone, rows, dim, m, da, m, Projection(Set(key_head)), dim, beta, dx.data, dx.stride);
     for (Index i = 0; i < rows; ++i) {
       Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
       out -= Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(da + i * m, m).sum() * Input(x, i);
@@ -81,9 +82,6 @@ class Positive final : public FeatureMap<T> {
   }
   PackedB<T> Packed(Index set) const {
     return {packed_ + set * PackedSize<T>(plan_.m, plan_.dim), plan_.m, plan_.dim};
-  }
-  auto Row(T* a, Index i) const {
-    return Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>>(a + i * plan_.m, plan_.m);
   }
   auto Input(HeadView<const T> x, Index i) const {
     return Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(x.row(i), plan_.dim);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "core/tape/gradient_check.h"
 #include "core/tensor/parallel.h"
@@ -194,6 +195,29 @@ TEST_CASE("attention backward accumulates and a step allocates nothing") {
         worst = std::max(worst, std::abs(node->grad[e] - 2 * once[i]));
     }
     CHECK(worst < 1e-9);
+  }
+}
+
+TEST_CASE("attention writes gradients to which nothing was added, whatever their memory holds") {
+  for (const Index context : {1, 70, 130, 530}) {
+    for (const Case& c : Cases(context)) {
+      INFO(c.label << ", T " << context);
+      AttentionHarness<float> harness(c.options, c.heads);
+      harness.Forward();
+      const auto backward = [&](bool fresh) {
+        harness.parameters.ClearGradients();
+        std::vector<float> gradients;
+        for (Node<float>* node : {harness.q, harness.k, harness.v}) {
+          node->fresh = fresh;
+          if (fresh) node->Grad().setConstant(std::numeric_limits<float>::quiet_NaN());
+        }
+        harness.tape.Backward();
+        for (const Node<float>* node : {harness.q, harness.k, harness.v})
+          gradients.insert(gradients.end(), node->grad, node->grad + node->size());
+        return gradients;
+      };
+      CHECK(backward(true) == backward(false));
+    }
   }
 }
 
