@@ -15,15 +15,19 @@ struct Causal {
   Of of = Of::kNothing;
   Index offset = 0;
 
-  /// Columns of the result [.. × n] that queries below `end` meet.
-  Index Columns(Index end, Index n) const {
-    return of == Of::kResult ? std::clamp<Index>(end + offset, 0, n) : n;
+  struct Range {
+    Index begin, end;
+  };
+  /// Of n columns of the result, those that queries below `query` meet are the first.
+  Index Columns(Index query, Index n) const {
+    return of == Of::kResult ? std::clamp<Index>(query + offset, 0, n) : n;
   }
-  /// Keys of the left operand [.. × k] that queries below `end` meet.
-  Index Keys(Index end, Index k) const { return of == Of::kLeft ? std::clamp<Index>(end + offset, 0, k) : k; }
-  /// The first of k queries that meets a key from `key` on, where the left operand is read transposed.
-  Index FirstQuery(Index key, Index k) const {
-    return of == Of::kLeft ? std::clamp<Index>(key - offset, 0, k) : 0;
+  /// Of k products, those in which rows [begin, end) of op(A) take part: of queries the keys that they meet,
+  /// of keys, where A is read transposed, the queries that meet them.
+  Range Products(bool transposed, Index begin, Index end, Index k) const {
+    if (of != Of::kLeft) return {0, k};
+    if (transposed) return {std::clamp<Index>(begin - offset, 0, k), k};
+    return {0, std::clamp<Index>(end + offset, 0, k)};
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include "core/tensor/arena.h"
 #include "core/tensor/bf16_matmul.h"
-#include "core/tensor/gemm_kernel.h"
+#include "core/tensor/gemm_block.h"
 #include "core/tensor/gemm_pack.h"
 #include "core/tensor/round_up.h"
 
@@ -22,25 +22,6 @@ constexpr Index kFewPanels = 6;  // up to this many column panels, Aᵀ is read 
 static_assert(kPackedUnit % kKernelCols<float> == 0 && kPackedUnit % kKernelCols<double> == 0 &&
               kPackedUnit % kBf16Unit == 0);
 
-/// A product with its operands as given.
-template <class T>
-struct Product {
-  Op op_a, op_b;
-  Index m, n, k;
-  const T* a;
-  Index lda;
-  const T* b;
-  Index ldb;
-  T beta;
-  T* c;
-  Index ldc;
-  Operands operands;
-  Causal causal;
-
-  const T* A(Index i, Index p) const { return op_a == Op::kTranspose ? a + p * lda + i : a + i * lda + p; }
-  const T* B(Index p, Index j) const { return op_b == Op::kTranspose ? b + j * ldb + p : b + p * ldb + j; }
-};
-
 /// Packing memory of one thread, taken at its first product.
 template <class T>
 struct PackMemory {
@@ -53,52 +34,18 @@ struct PackMemory {
   }
 };
 
-/// Rows [row, row + rows) and columns [col, col + cols) of C, products [from, from + depth).
-template <class T>
-struct Block {
-  Index row, rows, col, cols, from, depth;
-  T beta;
-  const T* b = nullptr;  ///< B[from][col], packed or in place
-  Index b_stride = 0, b_panel = 0;
-};
-
-template <class T, Layout kLayout>
-void MultiplyBlock(const Product<T>& x, const Block<T>& block, const T* a, Index a_stride, Index a_tile) {
-  constexpr Index kStep =
-      kLayout == Layout::kPacked ? kKernelRows : 1;  // from one p to the next, unless a_stride
-  // A tile's rows of A stay in the first level while B passes by, and C is written along its rows: they stand
-  // in as many pages, and a processor knows few pages of stores.
-  for (Index i = 0; i < block.rows; i += kKernelRows) {
-    const Index rows = std::min(kKernelRows, block.rows - i), row = block.row + i;
-    const Index cols = x.causal.Columns(row + rows, x.n) - block.col;
-    Index first = 0, last = block.depth;
-    if (x.op_a == Op::kTranspose) {
-      first = std::clamp<Index>(x.causal.FirstQuery(row, x.k) - block.from, 0, last);
-    } else {
-      last = std::clamp<Index>(x.causal.Keys(row + rows, x.k) - block.from, 0, last);
-    }
-    const T* tile = a + i / kKernelRows * a_tile + first * (kLayout == Layout::kColumns ? a_stride : kStep);
-    for (Index j = 0; j < std::min(block.cols, cols); j += kKernelCols<T>) {
-      KernelRowsTile<T, kLayout>(rows, last - first, tile, a_stride,
-                                 block.b + j / kKernelCols<T> * block.b_panel + first * block.b_stride,
-                                 block.b_stride, block.beta, x.c + row * x.ldc + block.col + j, x.ldc,
-                                 std::min(kKernelCols<T>, block.cols - j));
-    }
-  }
-}
-
 template <class T>
 void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& memory) {
   const T* a = x.A(block.row, block.from);
   const bool in_place = x.operands == Operands::kFull;
   if (in_place && x.op_a == Op::kNone) {
-    MultiplyBlock<T, Layout::kRows>(x, block, a, x.lda, kKernelRows * x.lda);
+    MultiplyBlock<T, Layout::kRows>(x, block, {a, x.lda, kKernelRows * x.lda, 1});
   } else if (in_place && block.cols <= kFewPanels * kKernelCols<T>) {
-    MultiplyBlock<T, Layout::kColumns>(x, block, a, x.lda, kKernelRows);
+    MultiplyBlock<T, Layout::kColumns>(x, block, {a, x.lda, kKernelRows, x.lda});
   } else {
     PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, x.lda, x.operands,
                                memory.a);
-    MultiplyBlock<T, Layout::kPacked>(x, block, memory.a, 0, kKernelRows * block.depth);
+    MultiplyBlock<T, Layout::kPacked>(x, block, {memory.a, 0, kKernelRows * block.depth, kKernelRows});
   }
 }
 
