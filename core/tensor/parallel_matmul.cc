@@ -13,10 +13,13 @@ namespace {
 constexpr Index kLargestShared = Index{1} << 23;
 constexpr Index kFewestRows = 128;  // of a thread, for which packing B together pays
 
-/// Runs `body(begin, end)` on one part of [0, length) a thread, cut at multiples of `unit`.
+/// Runs `body(begin, end)` on parts of [0, length), cut at multiples of `unit`: four a thread if they are
+/// long enough for that, so that a slower thread does less.
 template <class Body>
 void ForParts(Index length, Index unit, const Body& body) {
-  const Index units = (length + unit - 1) / unit, parts = std::min<Index>(ThreadCount(), units);
+  const Index units = (length + unit - 1) / unit, threads = ThreadCount(),
+              parts =
+                  std::min(threads > 1 && length >= 4 * kFewestRows * threads ? 4 * threads : threads, units);
   ParallelFor(parts, [&](Index part) {
     body(part * units / parts * unit, std::min(length, (part + 1) * units / parts * unit));
   });
