@@ -7,6 +7,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 TEXT ?=
 OUT ?= runs/quickstart
+PEERS ?=
 export JOBS
 
 help:  ## list these targets
@@ -57,12 +58,12 @@ bench-overtake:  ## draw from which length random features overtake exact attent
 	@scripts/build $(BUILD) darkformer
 	@/usr/bin/env python3 bench/overtake.py $(BUILD)/darkformer --out $(BUILD)/overtake.svg
 
-bench-peers:  ## time steps and a sweep beside PyTorch and two packages from PyPI; takes three quarters of an hour
+bench-peers:  ## time steps and a sweep beside PyTorch and two packages from PyPI; takes two hours [PEERS="--rounds 2 --seconds 0.5"]
 	@scripts/setup build run peers
 	@scripts/build $(BUILD) darkformer
 	@test -x $(BUILD)/peers/bin/python || python3 -m venv $(BUILD)/peers
 	@$(BUILD)/peers/bin/pip install --quiet --requirement bench/peers/requirements.txt
-	@$(BUILD)/peers/bin/python bench/peers/compare.py $(BUILD)/darkformer --out $(BUILD)/peers.md
+	@$(BUILD)/peers/bin/python bench/peers/compare.py $(BUILD)/darkformer $(PEERS) --out $(BUILD)/peers.md
 	@scripts/bible $(BUILD)/data/bible.txt
 	@$(BUILD)/peers/bin/python bench/peers/sweep.py $(BUILD)/darkformer $(BUILD)/data/bible.txt --out $(BUILD)/peers.md
 

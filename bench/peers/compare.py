@@ -51,8 +51,8 @@ def rows(options):
     for width, context, kind in itertools.product(SHAPES, options.contexts, ("exact", "darkformer")):
         for compiled in (False, True):
             yield Row("step", kind, kind, context, options.threads[0], compiled, "bf16", width)
-    for threads, kind in itertools.product(options.threads, ("exact", "darkformer")):
-        yield Row("step", kind, kind, options.contexts[0], threads, width=768)
+    for threads, compiled, kind in itertools.product(options.threads, (False, True), ("exact", "darkformer")):
+        yield Row("step", kind, kind, options.contexts[0], threads, compiled, width=768)
 
 
 def ours(options, row):
