@@ -1,9 +1,8 @@
 #include "core/tensor/parallel.h"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <thread>
 #include <vector>
 
 namespace dark {
@@ -22,20 +21,15 @@ TEST_CASE("a parallel loop runs each index once, for any number of threads and i
   omp_set_num_threads(before);
 }
 
-TEST_CASE("what a slow thread has not come to is done by another") {
-  const int before = ThreadCount();
-  omp_set_num_threads(2);
-  std::vector<int> by(64, -1);
-  std::atomic<int> done = 0;
-  ParallelFor(64, [&](Index i) {
-    // Index 0 waits until others have done as much as can be done without its thread.
-    for (int tries = 0; i == 0 && done < 40 && tries < 10000; ++tries)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    by[static_cast<std::size_t>(i)] = ThreadIndex();
-    ++done;
+TEST_CASE("a thread does its own share first, then what a slow one has not come to") {
+  Shares shares(10, 2);
+  std::vector<Index> order;
+  const auto note = [&](Index i) { order.push_back(i); };
+  shares.Work(0, [&](Index i) {
+    note(i);
+    if (i == 1) shares.Work(1, note);  // thread 0 is held up at 1 while thread 1 works
   });
-  CHECK(std::count(by.begin(), by.end(), by[0]) <= 24);
-  omp_set_num_threads(before);
+  CHECK(order == std::vector<Index>{0, 1, 5, 6, 7, 8, 9, 2, 3, 4});
 }
 
 }  // namespace dark
