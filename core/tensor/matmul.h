@@ -47,8 +47,8 @@ template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
           Index ldc, Causal causal = {});
 
-/// Gemm on the whole team, cut across the longer side of C into one part a thread. Cut by rows, the team
-/// packs B together unless it is very large.
+/// Gemm on the whole team, cut across the longer side of C. Cut by rows, the team packs B together unless it
+/// is very large.
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
                   T beta, T* c, Index ldc, Operands operands = Operands::kFull);

@@ -13,13 +13,10 @@ namespace {
 constexpr Index kLargestShared = Index{1} << 23;
 constexpr Index kFewestRows = 128;  // of a thread, for which packing B together pays
 
-/// Runs `body(begin, end)` on parts of [0, length), cut at multiples of `unit`: four a thread if they are
-/// long enough for that, so that a slower thread does less.
+/// Runs `body(begin, end)` on at most `most` parts of [0, length), cut at multiples of `unit`.
 template <class Body>
-void ForParts(Index length, Index unit, const Body& body) {
-  const Index units = (length + unit - 1) / unit, threads = ThreadCount(),
-              parts =
-                  std::min(threads > 1 && length >= 4 * kFewestRows * threads ? 4 * threads : threads, units);
+void ForParts(Index length, Index unit, Index most, const Body& body) {
+  const Index units = (length + unit - 1) / unit, parts = std::min(most, units);
   ParallelFor(parts, [&](Index part) {
     body(part * units / parts * unit, std::min(length, (part + 1) * units / parts * unit));
   });
@@ -44,22 +41,25 @@ template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
                   T beta, T* c, Index ldc, Operands operands) {
   const bool bf16 = kOwnBf16<T> && operands == Operands::kBf16;
+  const Index threads = ThreadCount();
   if (m < n) {
-    return ForParts(n, bf16 ? kBf16Unit : kKernelCols<T>, [&](Index begin, Index end) {
+    return ForParts(n, bf16 ? kBf16Unit : kKernelCols<T>, threads, [&](Index begin, Index end) {
       Gemm(op_a, op_b, m, end - begin, k, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
            beta, c + begin, ldc, operands);
     });
   }
   const auto rows = [&](Index begin) { return op_a == Op::kTranspose ? a + begin : a + begin * lda; };
   const Index unit = bf16 ? kBf16Unit : kKernelRows, size = PackedSize<T>(n, k);
-  if (k == 0 || ThreadCount() == 1 || m < kFewestRows * ThreadCount() || size > kLargestShared) {
-    return ForParts(m, unit, [&](Index begin, Index end) {
+  if (k == 0 || threads == 1 || m < kFewestRows * threads || size > kLargestShared) {
+    return ForParts(m, unit, threads, [&](Index begin, Index end) {
       Gemm(op_a, op_b, end - begin, n, k, rows(begin), lda, b, ldb, beta, c + begin * ldc, ldc, operands);
     });
   }
   const PackedB<T> packed{SharedMemory<T>(size), n, k, operands};
-  ForParts(n, kPackedUnit, [&](Index begin, Index end) { PackColumns(op_b, begin, end, b, ldb, packed); });
-  ForParts(m, unit, [&](Index begin, Index end) {
+  ForParts(n, kPackedUnit, threads,
+           [&](Index begin, Index end) { PackColumns(op_b, begin, end, b, ldb, packed); });
+  // B is packed already, so that more parts repeat nothing: a slower thread does fewer of them.
+  ForParts(m, unit, m >= 4 * kFewestRows * threads ? 4 * threads : threads, [&](Index begin, Index end) {
     Gemm(op_a, end - begin, n, k, rows(begin), lda, packed, beta, c + begin * ldc, ldc);
   });
 }
