@@ -60,7 +60,7 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
   Gemm(Op::kNone, Op::kNone, rows, vd, m_, w.phi_q, m_, state.s, vd, T(1), out.row(c.begin), out.stride);
   for (Index i = 0; i < rows; ++i) {
     const T sum = scores.row(i).sum() + phi_q.row(i) * state.Z();
-    Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> row(out.row(c.begin + i), vd);
+    RowArray<T> row(out.row(c.begin + i), vd);
     const bool usable = !(sum <= std::numeric_limits<T>::min());  // NaN is passed on, to be seen
     Denominator(u.b, h)[c.begin + i] = usable ? sum : T(0);
     if (usable) {
