@@ -25,7 +25,7 @@ void MatrixProduct(benchmark::State& state, Operands operands) {
   const Index n = state.range(0);
   std::vector<float> a(static_cast<std::size_t>(n * n), 1), b = a, c = a;
   for (auto _ : state) {
-    Gemm(Op::kNone, Op::kTranspose, n, n, n, a.data(), n, b.data(), n, 0.0f, c.data(), n, operands);
+    Gemm(Op::kNone, Op::kTranspose, n, n, n, {a.data(), n}, {b.data(), n}, 0.0f, c.data(), n, operands);
     benchmark::DoNotOptimize(c.data());
   }
   CountFlops(state, 2.0 * static_cast<double>(n * n * n));

@@ -21,7 +21,7 @@ void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later
     const Index at = i * segment_length() + local;
     const MatrixMap<T> phi_q(w.phi_q + at * m_, rows, m_);
     for (Index r = 0; r < rows; ++r) through.row(r) = factor[r] * phi_q.row(r);
-    Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, through.data(), m_, w.dnum + at * vd, vd, T(1), later.s,
+    Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, {through.data(), m_}, {w.dnum + at * vd, vd}, T(1), later.s,
          vd);
     later.Z().noalias() +=
         through.transpose() * Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(w.dden + at, rows);
@@ -41,7 +41,7 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
   MatrixMap<T> phi_k(w.phi_k + local * m_, rows, m_), dphi(w.dphi_k + local * m_, rows, m_);
   MatrixMap<T> through(w.dphi_q, rows, m_);
   if (c.begin + rows < shape_.context) {
-    Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, values.row(c.begin), values.stride, later.s, vd, T(0),
+    Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {values.row(c.begin), values.stride}, {later.s, vd}, T(0),
          through.data(), m_);
     T factor[kChunk];
     RowArray<T>(factor, rows) = (RowArray<T>(w.key_scale + local, rows) - later.scale).exp();
@@ -49,7 +49,7 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
       dphi.row(j) += factor[j] * (through.row(j) + later.Z().transpose());
       through.row(j) = factor[j] * phi_k.row(j);
     }
-    Gemm(Op::kNone, Op::kNone, rows, vd, m_, through.data(), m_, later.s, vd, T(1), dvalues.row(c.begin),
+    Gemm(Op::kNone, Op::kNone, rows, vd, m_, {through.data(), m_}, {later.s, vd}, T(1), dvalues.row(c.begin),
          dvalues.stride);
   }
   AddToLater(u, c, later);

@@ -35,8 +35,9 @@ struct HeadMapOp {
   void Forward() const {
     ParallelBlocks(x->rows, 128, [&](Index begin, Index end, Index) {
       for (Index h = 0; h < heads_out; ++h) {
-        Gemm(Op::kNone, Op::kTranspose, end - begin, rank, dim, x->value + begin * x->cols + Source(h) * dim,
-             x->cols, Matrix(h), dim, T(0), y->value + begin * y->cols + h * rank, y->cols);
+        Gemm(Op::kNone, Op::kTranspose, end - begin, rank, dim,
+             {x->value + begin * x->cols + Source(h) * dim, x->cols}, {Matrix(h), dim}, T(0),
+             y->value + begin * y->cols + h * rank, y->cols);
       }
     });
   }
@@ -46,14 +47,14 @@ struct HeadMapOp {
     x->StartGradient();
     ParallelBlocks(x->rows, 128, [&](Index begin, Index end, Index) {
       for (Index h = 0; h < heads_out; ++h) {
-        Gemm(Op::kNone, Op::kNone, end - begin, dim, rank, y->grad + begin * y->cols + h * rank, y->cols,
-             Matrix(h), dim, T(1), x->grad + begin * x->cols + Source(h) * dim, x->cols);
+        Gemm(Op::kNone, Op::kNone, end - begin, dim, rank, {y->grad + begin * y->cols + h * rank, y->cols},
+             {Matrix(h), dim}, T(1), x->grad + begin * x->cols + Source(h) * dim, x->cols);
       }
     });
     if (!m->trainable) return;
     for (Index h = 0; h < heads_out; ++h) {
-      ParallelGemm(Op::kTranspose, Op::kNone, rank, dim, x->rows, y->grad + h * rank, y->cols,
-                   x->value + Source(h) * dim, x->cols, T(1), m->grad + h * sets / heads_out * rank * dim,
+      ParallelGemm(Op::kTranspose, Op::kNone, rank, dim, x->rows, {y->grad + h * rank, y->cols},
+                   {x->value + Source(h) * dim, x->cols}, T(1), m->grad + h * sets / heads_out * rank * dim,
                    dim);
     }
   }

@@ -29,12 +29,12 @@ class Positive final : public FeatureMap<T> {
 
   void Prepare() override {
     for (Index set = 0; set < plan_.sets; ++set)
-      Pack(Op::kTranspose, Projection(set), plan_.dim, Packed(set));
+      Pack(Op::kTranspose, {Projection(set), plan_.dim}, Packed(set));
   }
 
   void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a, T* constant) const override {
     const Index m = plan_.m;
-    Gemm(Op::kNone, rows, m, plan_.dim, x.data, x.stride, Packed(Set(key_head)), T(0), a, m);
+    Gemm(Op::kNone, rows, m, plan_.dim, {x.data, x.stride}, Packed(Set(key_head)), T(0), a, m);
     if (const T* weights = drawn_ ? drawn_->LogWeights(Set(key_head)) : nullptr)
       MatrixMap<T>(a, rows, m).rowwise() += Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(weights, m);
     if (constant == nullptr) return;
@@ -46,13 +46,14 @@ class Positive final : public FeatureMap<T> {
   void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, T beta, HeadView<T> dx,
                 T* partial) const override {
     const Index m = plan_.m, dim = plan_.dim;
-    Gemm(Op::kNone, Op::kNone, rows, dim, m, da, m, Projection(Set(key_head)), dim, beta, dx.data, dx.stride);
+    Gemm(Op::kNone, Op::kNone, rows, dim, m, {da, m}, {Projection(Set(key_head)), dim}, beta, dx.data,
+         dx.stride);
     for (Index i = 0; i < rows; ++i) {
       Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
       out -= Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(da + i * m, m).sum() * Input(x, i);
     }
     if (weight_ != nullptr)
-      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, da, m, x.data, x.stride, T(1), partial, dim);
+      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, {da, m}, {x.data, x.stride}, T(1), partial, dim);
   }
 
   Index partial_size() const override { return weight_ != nullptr ? plan_.size() : 0; }

@@ -44,7 +44,7 @@ struct PackedBlocks {
     return block;
   }
   void Fill(HeadView<const T> x) const {
-    for (Index begin = 0; begin < rows; begin += kKeys) Pack(op, x.row(begin), x.stride, At(begin));
+    for (Index begin = 0; begin < rows; begin += kKeys) Pack(op, {x.row(begin), x.stride}, At(begin));
   }
 };
 
@@ -134,11 +134,11 @@ void SoftmaxForward(const SoftmaxShape<T>& shape, HeadView<const T> q, HeadView<
   ForQueries(shape.rows, [&](Index begin, Index rows) {
     Running<T> running(rows);
     ForKeys(begin, rows, [&](const Pair& x) {
-      Gemm(Op::kNone, rows, x.keys, dim, q.row(begin), q.stride, keys.At(x.key), T(0), scores, kKeys,
+      Gemm(Op::kNone, rows, x.keys, dim, {q.row(begin), q.stride}, keys.At(x.key), T(0), scores, kKeys,
            x.Of(Causal::Of::kResult));
       Exponentials(x, running, scores, out, vd);
-      Gemm(Op::kNone, rows, vd, x.keys, scores, kKeys, values.At(x.key), T(x.key > 0 ? 1 : 0), out.row(begin),
-           out.stride, x.Of(Causal::Of::kLeft));
+      Gemm(Op::kNone, rows, vd, x.keys, {scores, kKeys}, values.At(x.key), T(x.key > 0 ? 1 : 0),
+           out.row(begin), out.stride, x.Of(Causal::Of::kLeft));
     });
     for (Index i = 0; i < rows; ++i) {
       Row<T>(out.row(begin + i), vd) *= T(1) / running.sum[i];
@@ -171,21 +171,21 @@ void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x,
     const T *q = x.q.row(begin), *dout = x.dout.row(begin);
     const PackedB<T> queries{packed_q, dim, rows, shape.operands},
         douts{packed_dout, vd, rows, shape.operands};
-    Pack(Op::kNone, q, x.q.stride, queries);
-    Pack(Op::kNone, dout, x.dout.stride, douts);
+    Pack(Op::kNone, {q, x.q.stride}, queries);
+    Pack(Op::kNone, {dout, x.dout.stride}, douts);
     T dots[kQueries];
     for (Index i = 0; i < rows; ++i)
       dots[i] = (ConstRow<T>(x.dout.row(begin + i), vd) * ConstRow<T>(x.out.row(begin + i), vd)).sum();
     ForKeys(begin, rows, [&](const Pair& pair) {
       const Index n = pair.keys;
       const Causal result = pair.Of(Causal::Of::kResult), left = pair.Of(Causal::Of::kLeft);
-      Gemm(Op::kNone, rows, n, dim, q, x.q.stride, keys_t.At(pair.key), T(0), p, kKeys, result);
-      Gemm(Op::kNone, rows, n, vd, dout, x.dout.stride, values_t.At(pair.key), T(0), ds, kKeys, result);
+      Gemm(Op::kNone, rows, n, dim, {q, x.q.stride}, keys_t.At(pair.key), T(0), p, kKeys, result);
+      Gemm(Op::kNone, rows, n, vd, {dout, x.dout.stride}, values_t.At(pair.key), T(0), ds, kKeys, result);
       ScoreGradients(pair, x.log_sum, dots, p, ds);
-      Gemm(Op::kNone, rows, dim, n, ds, kKeys, keys.At(pair.key), pair.key > 0 ? T(1) : x.beta.q,
+      Gemm(Op::kNone, rows, dim, n, {ds, kKeys}, keys.At(pair.key), pair.key > 0 ? T(1) : x.beta.q,
            x.dq.row(begin), x.dq.stride, left);
-      Gemm(Op::kTranspose, n, dim, rows, ds, kKeys, queries, T(1), x.dk.row(pair.key), x.dk.stride, left);
-      Gemm(Op::kTranspose, n, vd, rows, p, kKeys, douts, T(1), x.dv.row(pair.key), x.dv.stride, left);
+      Gemm(Op::kTranspose, n, dim, rows, {ds, kKeys}, queries, T(1), x.dk.row(pair.key), x.dk.stride, left);
+      Gemm(Op::kTranspose, n, vd, rows, {p, kKeys}, douts, T(1), x.dv.row(pair.key), x.dv.stride, left);
     });
   });
 }

@@ -32,11 +32,11 @@ struct CrossEntropyOp {
     const T beta = x->Beta();
     ForBlocks([&](Index begin, Index end) {
       Rows<true>(begin, end);
-      ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), logits, vocab(), w->value, w->cols,
-                   beta, x->grad + begin * x->cols, x->cols, operands);
+      ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), {logits, vocab()},
+                   {w->value, w->cols}, beta, x->grad + begin * x->cols, x->cols, operands);
       if (!w->trainable) return;
-      ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, logits, vocab(),
-                   x->value + begin * x->cols, x->cols, T(1), w->grad, w->cols, operands);
+      ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, {logits, vocab()},
+                   {x->value + begin * x->cols, x->cols}, T(1), w->grad, w->cols, operands);
     });
   }
 
@@ -56,8 +56,8 @@ struct CrossEntropyOp {
   // z = x·Wᵀ for rows [begin, end) and their losses; leaves dz in the logits' place if asked to.
   template <bool kGradient>
   void Rows(Index begin, Index end) const {
-    ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols, x->value + begin * x->cols,
-                 x->cols, w->value, w->cols, T(0), logits, vocab(), operands);
+    ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols,
+                 {x->value + begin * x->cols, x->cols}, {w->value, w->cols}, T(0), logits, vocab(), operands);
     ParallelFor(end - begin, [&](Index i) {
       Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> z(logits + i * vocab(), vocab());
       const std::int32_t target = port->targets[begin + i];

@@ -17,17 +17,17 @@ void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, 
       std::copy(residual->value + begin, residual->value + end, y.value + begin);
     });
   }
-  ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, x.value, x.cols, w.value, w.cols,
+  ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, {x.value, x.cols}, {w.value, w.cols},
                T(residual != nullptr ? 1 : 0), y.value, y.cols, operands);
 }
 
 // dx += dy·W,  dW += dyᵀ·x,  dresidual += dy
 template <class T>
 void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<T>& y, Operands operands) {
-  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.grad, y.cols, w.value, w.cols, x.Beta(),
+  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, {y.grad, y.cols}, {w.value, w.cols}, x.Beta(),
                x.grad, x.cols, operands);
   if (w.trainable) {
-    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.grad, y.cols, x.value, x.cols, T(1),
+    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, {y.grad, y.cols}, {x.value, x.cols}, T(1),
                  w.grad, w.cols, operands);
   }
   if (residual == nullptr) return;

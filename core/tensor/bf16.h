@@ -23,6 +23,12 @@ inline void RoundToBf16(float* values, Index count) {
   for (Index i = 0; i < count; ++i) values[i] = RoundToBf16(values[i]);
 }
 
+inline void RoundToBf16(const float* values, Index count, Bf16* to) {
+#pragma omp simd
+  for (Index i = 0; i < count; ++i)
+    to[i] = static_cast<Bf16>(std::bit_cast<std::uint32_t>(RoundToBf16(values[i])) >> 16);
+}
+
 /// Values as a product with these operands reads them.
 template <class T>
 void RoundOperands(Operands operands, T* values, Index count) {

@@ -27,18 +27,19 @@ Index PartSize(Index total, Index most) {
 
 struct LeftOperand {
   Op op;
-  const float* a;
-  Index lda;
+  OperandView<float> a;
 
   void Pack(Index row, Index rows, Index from, Index depth, Bf16* out) const {
-    if (op == Op::kNone) return PackBf16<true, true>(rows, depth, a + row * lda + from, lda, out);
-    PackBf16<true, false>(rows, depth, a + from * lda + row, lda, out);
+    if (op == Op::kNone) return PackBf16<true, true>(rows, depth, a.At(row, from), out);
+    PackBf16<true, false>(rows, depth, a.At(from, row), out);
   }
 };
 
-void PackRight(Op op, Index n, Index k, const float* b, Index ldb, Bf16* out) {
-  if (op == Op::kTranspose) return PackBf16<false, true>(n, k, b, ldb, out);
-  PackBf16<false, false>(n, k, b, ldb, out);
+/// Columns [col, col + cols) and products [from, from + depth) of op(B).
+void PackRight(Op op, const OperandView<float>& b, Index col, Index cols, Index from, Index depth,
+               Bf16* out) {
+  if (op == Op::kTranspose) return PackBf16<false, true>(cols, depth, b.At(col, from), out);
+  PackBf16<false, false>(cols, depth, b.At(from, col), out);
 }
 
 /// A packed right operand, or a part of one that begins with a panel and a group.
@@ -147,17 +148,16 @@ void MultiplyBlocks(Index m, Index n, Index k, const LeftOperand& left, const Ri
 
 }  // namespace
 
-void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const float* a, Index lda, const float* b,
-              Index ldb, float beta, float* c, Index ldc) {
+void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<float>& a,
+              const OperandView<float>& b, float beta, float* c, Index ldc) {
   const auto right = [&](Index col, Index cols, Index from, Index depth) {
-    const float* part = op_b == Op::kTranspose ? b + col * ldb + from : b + from * ldb + col;
-    PackRight(op_b, cols, depth, part, ldb, Memory().B());
+    PackRight(op_b, b, col, cols, from, depth, Memory().B());
     return RightOperand{Memory().B(), Bf16Groups(depth)};
   };
-  MultiplyBlocks(m, n, k, {op_a, a, lda}, right, {c, ldc, beta});
+  MultiplyBlocks(m, n, k, {op_a, a}, right, {c, ldc, beta});
 }
 
-void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, const PackedB<float>& b,
+void Bf16Gemm(Op op_a, Index m, Index n, Index k, const OperandView<float>& a, const PackedB<float>& b,
               float beta, float* c, Index ldc) {
   const RightOperand whole{reinterpret_cast<const Bf16*>(b.data), Bf16Groups(b.k)};
   // Rows of B after the first k in their group: A's zeros would meet them, and 0·∞ is NaN.
@@ -165,7 +165,7 @@ void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, con
   const auto right = [&](Index col, Index, Index from, Index) {
     return RightOperand{whole.At(col, from), whole.groups};
   };
-  if (even > 0) MultiplyBlocks(m, n, even, {op_a, a, lda}, right, {c, ldc, beta});
+  if (even > 0) MultiplyBlocks(m, n, even, {op_a, a}, right, {c, ldc, beta});
   if (rest == 0) return;
   const auto last = [&](Index col, Index cols, Index, Index) {
     Bf16* to = Memory().B();
@@ -176,16 +176,16 @@ void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, con
     }
     return RightOperand{Memory().B(), 1};
   };
-  const float* part = op_a == Op::kTranspose ? a + even * lda : a + even;
-  MultiplyBlocks(m, n, rest, {op_a, part, lda}, last, {c, ldc, even > 0 ? 1 : beta});
+  const OperandView<float> part = op_a == Op::kTranspose ? a.At(even, 0) : a.At(0, even);
+  MultiplyBlocks(m, n, rest, {op_a, part}, last, {c, ldc, even > 0 ? 1 : beta});
 }
 
 Index Bf16PackedSize(Index n, Index k) { return RoundUp(n, kBf16Panel) * RoundUp(k, kBf16Panel) / 2; }
 
-void Bf16PackColumns(Op op_b, Index begin, Index end, const float* b, Index ldb,
+void Bf16PackColumns(Op op_b, Index begin, Index end, const OperandView<float>& b,
                      const PackedB<float>& packed) {
   PackRight(
-      op_b, end - begin, packed.k, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
+      op_b, b, begin, end - begin, 0, packed.k,
       reinterpret_cast<Bf16*>(packed.data) + begin / kBf16Panel * Bf16Groups(packed.k) * kBf16GroupSize);
 }
 

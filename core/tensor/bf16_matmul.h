@@ -22,13 +22,13 @@ inline constexpr Index kBf16Unit = 32;
 /// Gemm of matmul.h with operands in bfloat16. Sums are of float: an element is one chain that begins with
 /// beta·C and takes the products in the order of k, 32 or two at a time (docs/numerics.md). Its bits depend
 /// on nothing else. Subnormal operands count as zero. k > 0.
-void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const float* a, Index lda, const float* b,
-              Index ldb, float beta, float* c, Index ldc);
-void Bf16Gemm(Op op_a, Index m, Index n, Index k, const float* a, Index lda, const PackedB<float>& b,
+void Bf16Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<float>& a,
+              const OperandView<float>& b, float beta, float* c, Index ldc);
+void Bf16Gemm(Op op_a, Index m, Index n, Index k, const OperandView<float>& a, const PackedB<float>& b,
               float beta, float* c, Index ldc);
 /// PackedSize and PackColumns of matmul.h.
 Index Bf16PackedSize(Index n, Index k);
-void Bf16PackColumns(Op op_b, Index begin, Index end, const float* b, Index ldb,
+void Bf16PackColumns(Op op_b, Index begin, Index end, const OperandView<float>& b,
                      const PackedB<float>& packed);
 
 }  // namespace dark

@@ -5,14 +5,10 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "core/tensor/bf16_matmul.h"
 
 namespace dark {
-
-/// A bfloat16 in memory.
-using Bf16 = std::uint16_t;
 
 /// A packed operand is a row of panels, each for kBf16Panel rows of A (columns of B). A panel is a row of
 /// groups of kBf16Group products, a group two tiles of 16 × 64 bytes, the first for the panel's first half:
@@ -30,31 +26,51 @@ inline __m512i ToBf16(__m512 low, __m512 high) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
-inline __mmask16 LaneMask(Index lanes) {
-  return static_cast<__mmask16>((1U << std::clamp<Index>(lanes, 0, 16)) - 1);
+/// The first `lanes` of `kLanes` lanes.
+template <int kLanes>
+std::uint32_t LaneMask(Index lanes) {
+  return static_cast<std::uint32_t>((std::uint64_t{1} << std::clamp<Index>(lanes, 0, kLanes)) - 1);
+}
+
+/// The first `count` of 32 elements, then zeros.
+inline __m512i Load32(const float* x, Index count) {
+  const auto low = static_cast<__mmask16>(LaneMask<16>(count)),
+             high = static_cast<__mmask16>(LaneMask<16>(count - 16));
+  return ToBf16(_mm512_maskz_loadu_ps(low, x), _mm512_maskz_loadu_ps(high, x + 16));
+}
+inline __m512i Load32(const Bf16* x, Index count) { return _mm512_maskz_loadu_epi16(LaneMask<32>(count), x); }
+
+/// The first `count` of 16 elements of x and of y, either nullptr for zeros.
+inline __m512i Load16And16(const float* x, const float* y, Index count) {
+  const auto given = static_cast<__mmask16>(LaneMask<16>(count));
+  const auto load = [&](const float* from) {
+    return from == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(given, from);
+  };
+  return ToBf16(load(x), load(y));
+}
+inline __m512i Load16And16(const Bf16* x, const Bf16* y, Index count) {
+  const auto given = static_cast<__mmask16>(LaneMask<16>(count));
+  const auto load = [&](const Bf16* from) {
+    return from == nullptr ? _mm256_setzero_si256() : _mm256_maskz_loadu_epi16(given, from);
+  };
+  return _mm512_inserti64x4(_mm512_castsi256_si512(load(x)), load(y), 1);
 }
 
 /// tile[i] = x[i·ldx …] of 32 products, for i < rows.
-inline void LoadRows(Index rows, Index products, const float* x, Index ldx, __m512i (&tile)[16]) {
-  const __mmask16 low = LaneMask(products), high = LaneMask(products - 16);
-  for (Index i = 0; i < 16; ++i) {
-    const __mmask16 given = i < rows ? 0xffff : 0;
-    const float* row = given != 0 ? x + i * ldx : x;
-    tile[i] = ToBf16(_mm512_maskz_loadu_ps(low & given, row), _mm512_maskz_loadu_ps(high & given, row + 16));
-  }
+template <class E>
+void LoadRows(Index rows, Index products, const E* x, Index ldx, __m512i (&tile)[16]) {
+  for (Index i = 0; i < 16; ++i) tile[i] = i < rows ? Load32(x + i * ldx, products) : _mm512_setzero_si512();
 }
 
 /// tile[r] = pairs (x[2r·ldx + j], x[(2r + 1)·ldx + j]) for 16 columns j, of which `columns` are given.
-inline void LoadPairs(Index columns, Index products, const float* x, Index ldx, __m512i (&tile)[16]) {
+template <class E>
+void LoadPairs(Index columns, Index products, const E* x, Index ldx, __m512i (&tile)[16]) {
   static const __m512i kInterleave =
       _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20,
                        4, 19, 3, 18, 2, 17, 1, 16, 0);
-  const __mmask16 given = LaneMask(columns);
-  const auto row = [&](Index p) {
-    return p < products ? _mm512_maskz_loadu_ps(given, x + p * ldx) : _mm512_setzero_ps();
-  };
+  const auto row = [&](Index p) { return p < products ? x + p * ldx : nullptr; };
   for (Index r = 0; r < 16; ++r)
-    tile[r] = _mm512_permutexvar_epi16(kInterleave, ToBf16(row(2 * r), row(2 * r + 1)));
+    tile[r] = _mm512_permutexvar_epi16(kInterleave, Load16And16(row(2 * r), row(2 * r + 1), columns));
 }
 
 /// Transposes 16 × 16 words of 32 bits: 4 × 4 within the quarters of the registers, then the quarters.
@@ -85,10 +101,11 @@ inline void TransposeWords(__m512i (&x)[16]) {
   }
 }
 
-/// Panels of a left (`kLeft`) or right operand. `by_rows`: x[i·ldx + p] is product p of row (column) i,
-/// else x[p·ldx + i]. What is read in the order of the other operand's tiles is transposed.
-template <bool kLeft, bool kByRows>
-void PackBf16(Index count, Index depth, const float* x, Index ldx, Bf16* out) {
+/// Panels of a left (`kLeft`) or right operand, of floats or of what they round to. `kByRows`: x[i·ldx + p]
+/// is product p of row (column) i, else x[p·ldx + i]. What is read in the order of the other operand's tiles
+/// is transposed.
+template <bool kLeft, bool kByRows, class E>
+void PackBf16(Index count, Index depth, const E* x, Index ldx, Bf16* out) {
   const Index tiles = 2 * Bf16Panels(count), groups = Bf16Groups(depth), panel = groups * kBf16GroupSize;
   const auto pack = [&](Index t, Index g) {
     const Index i = t * 16, p = g * kBf16Group;
@@ -110,6 +127,12 @@ void PackBf16(Index count, Index depth, const float* x, Index ldx, Bf16* out) {
     for (Index g = 0; g < groups; ++g)
       for (Index t = 0; t < tiles; ++t) pack(t, g);
   }
+}
+
+template <bool kLeft, bool kByRows>
+void PackBf16(Index count, Index depth, const OperandView<float>& x, Bf16* out) {
+  if (x.rounded != nullptr) return PackBf16<kLeft, kByRows>(count, depth, x.rounded, x.stride, out);
+  PackBf16<kLeft, kByRows>(count, depth, x.full, x.stride, out);
 }
 
 }  // namespace dark

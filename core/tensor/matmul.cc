@@ -103,18 +103,19 @@ void ScaleRows(Index m, Index n, T beta, T* c, Index ldc) {
 }  // namespace
 
 template <class T>
-void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc, Operands operands, Causal causal) {
+void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a, const OperandView<T>& b,
+          T beta, T* c, Index ldc, Operands operands, Causal causal) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
   if constexpr (kOwnBf16<T>) {
-    if (operands == Operands::kBf16) return Bf16Gemm(op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+    if (operands == Operands::kBf16) return Bf16Gemm(op_a, op_b, m, n, k, a, b, beta, c, ldc);
   }
-  Multiply<T>({op_a, op_b, m, n, k, a, lda, b, ldb, beta, c, ldc, operands, causal}, nullptr);
+  Multiply<T>({op_a, op_b, m, n, k, a.full, a.stride, b.full, b.stride, beta, c, ldc, operands, causal},
+              nullptr);
 }
-template void Gemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float, float*,
-                   Index, Operands, Causal);
-template void Gemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double, double*,
-                   Index, Operands, Causal);
+template void Gemm(Op, Op, Index, Index, Index, const OperandView<float>&, const OperandView<float>&, float,
+                   float*, Index, Operands, Causal);
+template void Gemm(Op, Op, Index, Index, Index, const OperandView<double>&, const OperandView<double>&,
+                   double, double*, Index, Operands, Causal);
 
 template <class T>
 Index PackedSize(Index n, Index k) {
@@ -126,33 +127,33 @@ template Index PackedSize<float>(Index, Index);
 template Index PackedSize<double>(Index, Index);
 
 template <class T>
-void PackColumns(Op op_b, Index begin, Index end, const T* b, Index ldb, const PackedB<T>& packed) {
+void PackColumns(Op op_b, Index begin, Index end, const OperandView<T>& b, const PackedB<T>& packed) {
   if constexpr (kOwnBf16<T>) {
-    if (packed.operands == Operands::kBf16) return Bf16PackColumns(op_b, begin, end, b, ldb, packed);
+    if (packed.operands == Operands::kBf16) return Bf16PackColumns(op_b, begin, end, b, packed);
   }
   const Index pass = PassDepth(packed.k);
   for (Index from = 0; from < packed.k; from += pass) {
     const Index depth = std::min(pass, packed.k - from);
-    PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, end - begin, depth,
-                                  op_b == Op::kTranspose ? b + begin * ldb + from : b + from * ldb + begin,
-                                  ldb, packed.operands,
+    const OperandView<T> part = op_b == Op::kTranspose ? b.At(begin, from) : b.At(from, begin);
+    PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, end - begin, depth, part.full, part.stride,
+                                  packed.operands,
                                   packed.data + from * RoundUp(packed.n, kKernelCols<T>) + begin * depth);
   }
 }
-template void PackColumns(Op, Index, Index, const float*, Index, const PackedB<float>&);
-template void PackColumns(Op, Index, Index, const double*, Index, const PackedB<double>&);
+template void PackColumns(Op, Index, Index, const OperandView<float>&, const PackedB<float>&);
+template void PackColumns(Op, Index, Index, const OperandView<double>&, const PackedB<double>&);
 
 template <class T>
-void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
+void Gemm(Op op_a, Index m, Index n, Index k, const OperandView<T>& a, const PackedB<T>& b, T beta, T* c,
           Index ldc, Causal causal) {
   if constexpr (kOwnBf16<T>) {
-    if (b.operands == Operands::kBf16) return Bf16Gemm(op_a, m, n, k, a, lda, b, beta, c, ldc);
+    if (b.operands == Operands::kBf16) return Bf16Gemm(op_a, m, n, k, a, b, beta, c, ldc);
   }
-  Multiply<T>({op_a, Op::kNone, m, n, k, a, lda, nullptr, 0, beta, c, ldc, b.operands, causal}, &b);
+  Multiply<T>({op_a, Op::kNone, m, n, k, a.full, a.stride, nullptr, 0, beta, c, ldc, b.operands, causal}, &b);
 }
-template void Gemm(Op, Index, Index, Index, const float*, Index, const PackedB<float>&, float, float*, Index,
-                   Causal);
-template void Gemm(Op, Index, Index, Index, const double*, Index, const PackedB<double>&, double, double*,
+template void Gemm(Op, Index, Index, Index, const OperandView<float>&, const PackedB<float>&, float, float*,
                    Index, Causal);
+template void Gemm(Op, Index, Index, Index, const OperandView<double>&, const PackedB<double>&, double,
+                   double*, Index, Causal);
 
 }  // namespace dark

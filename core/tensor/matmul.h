@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/setting.h"
 #include "core/tensor/causal.h"
 
@@ -13,13 +15,32 @@ enum class Op { kNone, kTranspose };
 /// in double it changes nothing.
 enum class Operands { kFull, kBf16 };
 
-/// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread; row-major with leading dimensions in
-/// elements. Each element of C is one chain of fused multiply-adds over k, cut into equal passes by k alone:
-/// its bits do not depend on the shape, the place or the neighbours of the tile in which it is computed. What
-/// `causal` leaves out saves time with full operands; own instructions of bf16 compute it all.
+/// A bfloat16 in memory.
+using Bf16 = std::uint16_t;
+
+/// A row-major matrix that a product reads. Where the processor has instructions for products in bfloat16
+/// (kOwnBf16, core/tensor/bf16_matmul.h), it may be of such values already.
 template <class T>
-void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc, Operands operands = Operands::kFull, Causal causal = {});
+struct OperandView {
+  const T* full;
+  Index stride;                   ///< elements from row to row
+  const Bf16* rounded = nullptr;  ///< in place of `full`
+
+  /// What begins at row i and column j.
+  OperandView At(Index i, Index j) const {
+    const Index offset = i * stride + j;
+    if (rounded != nullptr) return {nullptr, stride, rounded + offset};
+    return {full + offset, stride};
+  }
+};
+
+/// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread. Each element of C is one chain of fused
+/// multiply-adds over k, cut into equal passes by k alone: its bits do not depend on the shape, the place or
+/// the neighbours of the tile in which it is computed. What `causal` leaves out saves time with full
+/// operands; own instructions of bf16 compute it all.
+template <class T>
+void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a, const OperandView<T>& b,
+          T beta, T* c, Index ldc, Operands operands = Operands::kFull, Causal causal = {});
 
 /// A right operand op(B) [k×n] that many products share, in the order in which the kernel reads it. `data`
 /// holds PackedSize elements, aligned to a cache line.
@@ -36,21 +57,21 @@ inline constexpr Index kPackedUnit = 32;
 /// Packs the columns [begin, end) of op(B), with begin a multiple of kPackedUnit; parts may be packed at
 /// once.
 template <class T>
-void PackColumns(Op op_b, Index begin, Index end, const T* b, Index ldb, const PackedB<T>& packed);
+void PackColumns(Op op_b, Index begin, Index end, const OperandView<T>& b, const PackedB<T>& packed);
 template <class T>
-void Pack(Op op_b, const T* b, Index ldb, const PackedB<T>& packed) {
-  PackColumns(op_b, 0, packed.n, b, ldb, packed);
+void Pack(Op op_b, const OperandView<T>& b, const PackedB<T>& packed) {
+  PackColumns(op_b, 0, packed.n, b, packed);
 }
 /// Gemm with the first k rows and n columns of a packed operand; with all its rows the bits are those of
 /// Gemm.
 template <class T>
-void Gemm(Op op_a, Index m, Index n, Index k, const T* a, Index lda, const PackedB<T>& b, T beta, T* c,
+void Gemm(Op op_a, Index m, Index n, Index k, const OperandView<T>& a, const PackedB<T>& b, T beta, T* c,
           Index ldc, Causal causal = {});
 
 /// Gemm on the whole team, cut across the longer side of C. Cut by rows, the team packs B together unless it
 /// is very large.
 template <class T>
-void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
-                  T beta, T* c, Index ldc, Operands operands = Operands::kFull);
+void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a,
+                  const OperandView<T>& b, T beta, T* c, Index ldc, Operands operands = Operands::kFull);
 
 }  // namespace dark

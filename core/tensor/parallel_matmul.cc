@@ -38,34 +38,34 @@ T* SharedMemory(Index size) {
 }  // namespace
 
 template <class T>
-void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
-                  T beta, T* c, Index ldc, Operands operands) {
+void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a,
+                  const OperandView<T>& b, T beta, T* c, Index ldc, Operands operands) {
   const bool bf16 = kOwnBf16<T> && operands == Operands::kBf16;
   const Index threads = ThreadCount();
   if (m < n) {
     return ForParts(n, bf16 ? kBf16Unit : kKernelCols<T>, threads, [&](Index begin, Index end) {
-      Gemm(op_a, op_b, m, end - begin, k, a, lda, op_b == Op::kTranspose ? b + begin * ldb : b + begin, ldb,
-           beta, c + begin, ldc, operands);
+      Gemm(op_a, op_b, m, end - begin, k, a, op_b == Op::kTranspose ? b.At(begin, 0) : b.At(0, begin), beta,
+           c + begin, ldc, operands);
     });
   }
-  const auto rows = [&](Index begin) { return op_a == Op::kTranspose ? a + begin : a + begin * lda; };
+  const auto rows = [&](Index begin) { return op_a == Op::kTranspose ? a.At(0, begin) : a.At(begin, 0); };
   const Index unit = bf16 ? kBf16Unit : kKernelRows, size = PackedSize<T>(n, k);
   if (k == 0 || threads == 1 || m < kFewestRows * threads || size > kLargestShared) {
     return ForParts(m, unit, threads, [&](Index begin, Index end) {
-      Gemm(op_a, op_b, end - begin, n, k, rows(begin), lda, b, ldb, beta, c + begin * ldc, ldc, operands);
+      Gemm(op_a, op_b, end - begin, n, k, rows(begin), b, beta, c + begin * ldc, ldc, operands);
     });
   }
   const PackedB<T> packed{SharedMemory<T>(size), n, k, operands};
   ForParts(n, kPackedUnit, threads,
-           [&](Index begin, Index end) { PackColumns(op_b, begin, end, b, ldb, packed); });
+           [&](Index begin, Index end) { PackColumns(op_b, begin, end, b, packed); });
   // B is packed already, so that more parts repeat nothing: a slower thread does fewer of them.
   ForParts(m, unit, m >= 4 * kFewestRows * threads ? 4 * threads : threads, [&](Index begin, Index end) {
-    Gemm(op_a, end - begin, n, k, rows(begin), lda, packed, beta, c + begin * ldc, ldc);
+    Gemm(op_a, end - begin, n, k, rows(begin), packed, beta, c + begin * ldc, ldc);
   });
 }
-template void ParallelGemm(Op, Op, Index, Index, Index, const float*, Index, const float*, Index, float,
-                           float*, Index, Operands);
-template void ParallelGemm(Op, Op, Index, Index, Index, const double*, Index, const double*, Index, double,
-                           double*, Index, Operands);
+template void ParallelGemm(Op, Op, Index, Index, Index, const OperandView<float>&, const OperandView<float>&,
+                           float, float*, Index, Operands);
+template void ParallelGemm(Op, Op, Index, Index, Index, const OperandView<double>&,
+                           const OperandView<double>&, double, double*, Index, Operands);
 
 }  // namespace dark

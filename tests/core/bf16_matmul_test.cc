@@ -27,11 +27,11 @@ TEST_CASE("in bf16, what stands beside a product's operands does not reach it") 
       for (Index p = 0; p < k; ++p) std::fill_n(&b[static_cast<std::size_t>(p * kLd)], kN, 1.0F);
       std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(kLd, kLd)));
       const PackedB<float> packed{memory.data(), kLd, kLd, Operands::kBf16};
-      Pack(Op::kNone, b.data(), kLd, packed);
+      Pack(Op::kNone, {b.data(), kLd}, packed);
       std::vector<float> c(kM * kN, kNan), from_packed = c;
-      Gemm(Op::kNone, Op::kNone, kM, kN, k, a.data(), kLd, b.data(), kLd, 0.0F, c.data(), kN,
+      Gemm(Op::kNone, Op::kNone, kM, kN, k, {a.data(), kLd}, {b.data(), kLd}, 0.0F, c.data(), kN,
            Operands::kBf16);
-      Gemm(Op::kNone, kM, kN, k, a.data(), kLd, packed, 0.0F, from_packed.data(), kN);
+      Gemm(Op::kNone, kM, kN, k, {a.data(), kLd}, packed, 0.0F, from_packed.data(), kN);
       CHECK(c == std::vector<float>(kM * kN, static_cast<float>(k)));
       CHECK(from_packed == c);
     }
@@ -42,7 +42,7 @@ TEST_CASE("in bf16, NaN and infinity among the operands show in the elements tha
   for (const Index place : {0, 31, 32, 39}) {
     std::vector<float> a(3 * 40, 1.0F), b(40 * 2, 1.0F), c(3 * 2);
     const auto product = [&] {
-      Gemm(Op::kNone, Op::kNone, 3, 2, 40, a.data(), 40, b.data(), 2, 0.0F, c.data(), 2, Operands::kBf16);
+      Gemm(Op::kNone, Op::kNone, 3, 2, 40, {a.data(), 40}, {b.data(), 2}, 0.0F, c.data(), 2, Operands::kBf16);
     };
     const auto at = static_cast<std::size_t>(place);
     a[40 + at] = kInfinity;
@@ -61,7 +61,7 @@ TEST_CASE("in bf16, values beyond the largest become infinite, and the smallest 
   const float largest = std::numeric_limits<float>::max(), smallest = std::numeric_limits<float>::min();
   float c = 0;
   const auto product = [&c](float a, float b) {
-    Gemm(Op::kNone, Op::kNone, 1, 1, 1, &a, 1, &b, 1, 0.0F, &c, 1, Operands::kBf16);
+    Gemm(Op::kNone, Op::kNone, 1, 1, 1, {&a, 1}, {&b, 1}, 0.0F, &c, 1, Operands::kBf16);
     return c;
   };
   CHECK(product(largest, 1) == kInfinity);
@@ -84,7 +84,7 @@ TEST_CASE("in bf16, an element is one chain: to go on from C is to continue the 
   const auto a = RandomBf16(stream, kM * kK), b = RandomBf16(stream, kN * kK);
   std::vector<float> whole(kM * kN), parts(kM * kN);
   const auto add = [&](Index from, Index k, std::vector<float>& c) {
-    Gemm(Op::kNone, Op::kTranspose, kM, kN, k, a.data() + from, kK, b.data() + from, kK,
+    Gemm(Op::kNone, Op::kTranspose, kM, kN, k, {a.data() + from, kK}, {b.data() + from, kK},
          from == 0 ? 0.0F : 1.0F, c.data(), kN, Operands::kBf16);
   };
   add(0, kK, whole);

@@ -47,14 +47,14 @@ struct Checked {
     const Index m = op_a == Op::kTranspose ? a.cols() : a.rows(), k = b.rows(), n = b.cols();
     std::vector<T> memory(static_cast<std::size_t>(PackedSize<T>(n, k)));
     const PackedB<T> packed{memory.data(), n, k};
-    Pack(Op::kNone, b.data(), n, packed);
+    Pack(Op::kNone, {b.data(), n}, packed);
     for (const T beta : {T(0), T(1), T(-0.5)}) {
       const Matrix<T> before = Random<T>(stream, m, n);
       Matrix<T> all = before, some = before, some_packed = before;
-      Gemm(op_a, Op::kNone, m, n, k, a.data(), a.cols(), b.data(), n, beta, all.data(), n);
-      Gemm(op_a, Op::kNone, m, n, k, a.data(), a.cols(), b.data(), n, beta, some.data(), n, Operands::kFull,
-           causal);
-      Gemm(op_a, m, n, k, a.data(), a.cols(), packed, beta, some_packed.data(), n, causal);
+      Gemm(op_a, Op::kNone, m, n, k, {a.data(), a.cols()}, {b.data(), n}, beta, all.data(), n);
+      Gemm(op_a, Op::kNone, m, n, k, {a.data(), a.cols()}, {b.data(), n}, beta, some.data(), n,
+           Operands::kFull, causal);
+      Gemm(op_a, m, n, k, {a.data(), a.cols()}, packed, beta, some_packed.data(), n, causal);
       compare(all, some);
       compare(all, some_packed);
     }
@@ -96,8 +96,8 @@ TEST_CASE("pairs ahead are left out: most of them are neither read nor computed"
   const Matrix<float> a = Random<float>(stream, n, depth), b = Random<float>(stream, depth, n);
   const float kNone = std::numeric_limits<float>::quiet_NaN();
   Matrix<float> c = Matrix<float>::Constant(n, n, kNone);
-  Gemm(Op::kNone, Op::kNone, n, n, depth, a.data(), depth, b.data(), n, 0.0f, c.data(), n, Operands::kFull,
-       {Causal::Of::kResult});
+  Gemm(Op::kNone, Op::kNone, n, n, depth, {a.data(), depth}, {b.data(), n}, 0.0f, c.data(), n,
+       Operands::kFull, {Causal::Of::kResult});
   CHECK(c.array().isNaN().count() > n * n / 3);
   for (Index i = 0; i < n; ++i) {
     const Index computed = (c.row(i).array() == c.row(i).array()).count();
@@ -108,8 +108,8 @@ TEST_CASE("pairs ahead are left out: most of them are neither read nor computed"
   }
   Matrix<float> out = Matrix<float>::Zero(n, depth);
   for (const Op op : {Op::kNone, Op::kTranspose}) {
-    Gemm(op, Op::kTranspose, n, depth, n, c.data(), n, b.data(), n, 0.0f, out.data(), depth, Operands::kFull,
-         {Causal::Of::kLeft});
+    Gemm(op, Op::kTranspose, n, depth, n, {c.data(), n}, {b.data(), n}, 0.0f, out.data(), depth,
+         Operands::kFull, {Causal::Of::kLeft});
     CHECK(out.allFinite());
   }
 }

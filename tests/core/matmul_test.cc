@@ -61,8 +61,8 @@ void CompareWithDouble(double tolerance) {
           auto c = Random<T>(stream, s.m * ldc);
           if (beta == T(0)) c[0] = std::numeric_limits<T>::quiet_NaN();  // overwritten, not scaled
           const std::vector<T> before = c;
-          Gemm(ta ? Op::kTranspose : Op::kNone, tb ? Op::kTranspose : Op::kNone, s.m, s.n, s.k, a.data(), lda,
-               b.data(), ldb, beta, c.data(), ldc);
+          Gemm(ta ? Op::kTranspose : Op::kNone, tb ? Op::kTranspose : Op::kNone, s.m, s.n, s.k,
+               {a.data(), lda}, {b.data(), ldb}, beta, c.data(), ldc);
           Matrix expected = Logical(a, s.m, s.k, lda, ta) * Logical(b, s.k, s.n, ldb, tb);
           if (beta != T(0)) expected += static_cast<double>(beta) * Logical(before, s.m, s.n, ldc, false);
           INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B") << " beta "
@@ -92,7 +92,7 @@ void CheckCuts(const Shape& s, const std::vector<float>& a, const std::vector<fl
                const std::vector<float>& before, Operands operands) {
   auto whole = before, parts = before, packed = before, part = before;
   const auto multiply = [&](Index row, Index rows, Index col, Index cols, std::vector<float>& c) {
-    Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, a.data() + row, s.m, b.data() + col * s.k, s.k,
+    Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, {a.data() + row, s.m}, {b.data() + col * s.k, s.k},
          0.7f, c.data() + row * s.n + col, s.n, operands);
   };
   multiply(0, s.m, 0, s.n, whole);
@@ -102,11 +102,11 @@ void CheckCuts(const Shape& s, const std::vector<float>& a, const std::vector<fl
   CHECK(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(float)) == 0);
   std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
   const PackedB<float> right{memory.data(), s.n, s.k, operands};
-  Pack(Op::kTranspose, b.data(), s.k, right);
-  Gemm(Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, right, 0.7f, packed.data(), s.n);
+  Pack(Op::kTranspose, {b.data(), s.k}, right);
+  Gemm(Op::kTranspose, s.m, s.n, s.k, {a.data(), s.m}, right, 0.7f, packed.data(), s.n);
   CHECK(std::memcmp(whole.data(), packed.data(), whole.size() * sizeof(float)) == 0);
   const Index rows = s.k * 3 / 4, cols = s.n / 2;
-  Gemm(Op::kTranspose, s.m, cols, rows, a.data(), s.m, right, 0.0f, part.data(), s.n);
+  Gemm(Op::kTranspose, s.m, cols, rows, {a.data(), s.m}, right, 0.0f, part.data(), s.n);
   CHECK((Logical(part, s.m, cols, s.n, false) -
          Logical(a, s.m, rows, s.m, true) * Logical(b, rows, cols, s.k, true))
             .cwiseAbs()
@@ -114,7 +114,7 @@ void CheckCuts(const Shape& s, const std::vector<float>& a, const std::vector<fl
   for (const int threads : {1, 2, 5}) {
     omp_set_num_threads(threads);
     auto team = before;
-    ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, a.data(), s.m, b.data(), s.k, 0.7f,
+    ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, {a.data(), s.m}, {b.data(), s.k}, 0.7f,
                  team.data(), s.n, operands);
     CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
   }
@@ -136,18 +136,25 @@ bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
+/// The same as it stands in memory of bfloat16.
+std::vector<Bf16> Stored(const std::vector<float>& values) {
+  std::vector<Bf16> stored(values.size());
+  RoundToBf16(values.data(), static_cast<Index>(values.size()), stored.data());
+  return stored;
+}
+
 /// C of one thread, of the team and with B packed: `a` and `b` read as `operands` says.
-std::vector<std::vector<float>> AllWays(const Shape& s, Op op_a, Op op_b, const std::vector<float>& a,
-                                        Index lda, const std::vector<float>& b, Index ldb,
-                                        std::vector<float> c, Operands operands) {
+std::vector<std::vector<float>> AllWays(const Shape& s, Op op_a, Op op_b, const OperandView<float>& a,
+                                        const OperandView<float>& b, std::vector<float> c,
+                                        Operands operands) {
   auto alone = c, team = c;
-  Gemm(op_a, op_b, s.m, s.n, s.k, a.data(), lda, b.data(), ldb, 0.7f, alone.data(), s.n, operands);
-  ParallelGemm(op_a, op_b, s.m, s.n, s.k, a.data(), lda, b.data(), ldb, 0.7f, team.data(), s.n, operands);
+  Gemm(op_a, op_b, s.m, s.n, s.k, a, b, 0.7f, alone.data(), s.n, operands);
+  ParallelGemm(op_a, op_b, s.m, s.n, s.k, a, b, 0.7f, team.data(), s.n, operands);
   if (s.k == 0) return {alone, team};
   std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
   const PackedB<float> right{memory.data(), s.n, s.k, operands};
-  Pack(op_b, b.data(), ldb, right);
-  Gemm(op_a, s.m, s.n, s.k, a.data(), lda, right, 0.7f, c.data(), s.n);
+  Pack(op_b, b, right);
+  Gemm(op_a, s.m, s.n, s.k, a, right, 0.7f, c.data(), s.n);
   return {alone, team, c};
 }
 
@@ -174,10 +181,14 @@ TEST_CASE("products in bf16 are, to the bit, those of operands rounded beforehan
         const auto a = Random<float>(stream, (ta ? s.k : s.m) * lda + 1),
                    b = Random<float>(stream, (tb ? s.n : s.k) * ldb + 1),
                    c = Random<float>(stream, s.m * s.n);
-        const auto got = AllWays(s, op_a, op_b, a, lda, b, ldb, c, Operands::kBf16);
-        const auto expected = AllWays(s, op_a, op_b, Rounded(a), lda, Rounded(b), ldb, c, Operands::kBf16);
-        const auto in_fp32 = AllWays(s, op_a, op_b, Rounded(a), lda, Rounded(b), ldb, c, Operands::kFull);
-        const auto full = AllWays(s, op_a, op_b, a, lda, b, ldb, c, Operands::kFull);
+        const auto rounded_a = Rounded(a), rounded_b = Rounded(b);
+        const OperandView<float> from_a{a.data(), lda}, from_b{b.data(), ldb},
+            from_rounded_a{rounded_a.data(), lda}, from_rounded_b{rounded_b.data(), ldb};
+        const auto ways = [&](const OperandView<float>& left, const OperandView<float>& right,
+                              Operands operands) { return AllWays(s, op_a, op_b, left, right, c, operands); };
+        const auto got = ways(from_a, from_b, Operands::kBf16), full = ways(from_a, from_b, Operands::kFull),
+                   expected = ways(from_rounded_a, from_rounded_b, Operands::kBf16),
+                   in_fp32 = ways(from_rounded_a, from_rounded_b, Operands::kFull);
         INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B"));
         for (std::size_t i = 0; i < got.size(); ++i) {
           REQUIRE(SameBits(got[i], expected[0]));
@@ -187,8 +198,14 @@ TEST_CASE("products in bf16 are, to the bit, those of operands rounded beforehan
           if (!kBf16Instructions) REQUIRE(SameBits(expected[i], in_fp32[i]));
           if (s.k > 0) REQUIRE_FALSE(SameBits(got[i], full[i]));
         }
-        REQUIRE(ErrorInRoundings(s, Logical(Rounded(a), s.m, s.k, lda, ta),
-                                 Logical(Rounded(b), s.k, s.n, ldb, tb), c, got[0]) <= 1);
+        if (kBf16Instructions) {
+          const auto stored_a = Stored(a), stored_b = Stored(b);
+          const OperandView<float> left{nullptr, lda, stored_a.data()}, right{nullptr, ldb, stored_b.data()};
+          for (const auto& c_way : ways(left, right, Operands::kBf16)) REQUIRE(SameBits(c_way, expected[0]));
+          REQUIRE(SameBits(ways(from_a, right, Operands::kBf16)[0], expected[0]));
+        }
+        REQUIRE(ErrorInRoundings(s, Logical(rounded_a, s.m, s.k, lda, ta),
+                                 Logical(rounded_b, s.k, s.n, ldb, tb), c, got[0]) <= 1);
       }
     }
   }
