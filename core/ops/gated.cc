@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "core/ops.h"
+#include "core/tape/destination.h"
 #include "core/tensor/parallel.h"
 
 namespace dark {
@@ -26,10 +27,16 @@ template <class T>
 void GatedForward(const Node<T>& gate, const Node<T>& up, Gate act, const Node<T>& y) {
   ParallelBlocks(y.size(), 4096, [&](Index begin, Index end, Index) {
     const Row<T> x(gate.value + begin, end - begin), u(up.value + begin, end - begin);
-    Row<T> out(y.value + begin, end - begin);
     const auto [linear, cubic] = Argument<T>(act);
-    out = x * u / (T(1) + (-(x * (linear + cubic * x.square()))).exp());
+    Destination<T>::Value(y).Write(begin, x * u / (T(1) + (-(x * (linear + cubic * x.square()))).exp()));
   });
+}
+
+/// AddWithBeta for elements of a node's gradient, which is rounded only if nothing is there to add to.
+template <class T, class Values>
+void AddTo(const Node<T>& node, T beta, Index begin, const Values& values) {
+  if (beta == T(0)) return Destination<T>::Gradient(node).Write(begin, values);
+  Row<T>(node.grad + begin, values.size()) += values;
 }
 
 // With p = σ(s):  d/dx (x·p) = p + x·p·(1 − p)·s'(x)
@@ -37,19 +44,14 @@ template <class T>
 void GatedBackward(Node<T>& gate, Node<T>& up, Gate act, const Node<T>& y) {
   const T up_beta = up.Beta(), gate_beta = gate.Beta();
   ParallelBlocks(y.size(), 4096, [&](Index begin, Index end, Index) {
-    const Index n = end - begin;
-    const Row<T> x(gate.value + begin, n), u(up.value + begin, n), dy(y.grad + begin, n);
-    Row<T> dx(gate.grad + begin, n), du(up.grad + begin, n);
     const auto [linear, cubic] = Argument<T>(act);
-    for (Index i = 0; i < n; i += 64) {  // p stays in registers and cache, not in memory of its own
-      const Index len = std::min<Index>(64, n - i);
+    for (Index i = begin; i < end; i += 64) {  // p stays in registers and cache, not in memory of its own
+      const Index len = std::min<Index>(64, end - i);
+      const Row<T> x(gate.value + i, len), u(up.value + i, len), dy(y.grad + i, len);
       Eigen::Array<T, Eigen::Dynamic, 1, 0, 64, 1> p(len);
-      const auto xs = x.segment(i, len);
-      p = T(1) / (T(1) + (-(xs * (linear + cubic * xs.square()))).exp());
-      AddWithBeta(up_beta, du.segment(i, len), dy.segment(i, len) * xs * p);
-      AddWithBeta(gate_beta, dx.segment(i, len),
-                  dy.segment(i, len) * u.segment(i, len) *
-                      (p + xs * p * (T(1) - p) * (linear + T(3) * cubic * xs.square())));
+      p = T(1) / (T(1) + (-(x * (linear + cubic * x.square()))).exp());
+      AddTo(up, up_beta, i, dy * x * p);
+      AddTo(gate, gate_beta, i, dy * u * (p + x * p * (T(1) - p) * (linear + T(3) * cubic * x.square())));
     }
   });
 }
@@ -58,11 +60,12 @@ void GatedBackward(Node<T>& gate, Node<T>& up, Gate act, const Node<T>& y) {
 
 template <class T>
 Node<T>* Gated(Tape<T>& tape, const std::string& name, Node<T>* gate, Node<T>* up, Gate act) {
-  Node<T>* y = tape.Activation(name, gate->rows, gate->cols);
+  Node<T>* y = tape.Activation(name, gate->rows, gate->cols, MayRound::kValue);
   const Index size = y->size();
   tape.Record(
-      {"gated", StreamWork(3, size, sizeof(T)), StreamWork(5, size, sizeof(T))}, {gate, up},
-      [=] { GatedForward(*gate, *up, act, *y); }, [=] { GatedBackward(*gate, *up, act, *y); });
+      {"gated", StreamWork(3, size, sizeof(T)), StreamWork(5, size, sizeof(T))},
+      {{gate, MayRound::kGradient}, {up, MayRound::kGradient}}, [=] { GatedForward(*gate, *up, act, *y); },
+      [=] { GatedBackward(*gate, *up, act, *y); });
   return y;
 }
 template Node<float>* Gated(Tape<float>&, const std::string&, Node<float>*, Node<float>*, Gate);

@@ -17,17 +17,17 @@ void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, 
       std::copy(residual->value + begin, residual->value + end, y.value + begin);
     });
   }
-  ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, {x.value, x.cols}, {w.value, w.cols},
+  ParallelGemm(Op::kNone, Op::kTranspose, x.rows, w.rows, x.cols, x.ValueOperand(), w.ValueOperand(),
                T(residual != nullptr ? 1 : 0), y.value, y.cols, operands);
 }
 
 // dx += dy·W,  dW += dyᵀ·x,  dresidual += dy
 template <class T>
 void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<T>& y, Operands operands) {
-  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, {y.grad, y.cols}, {w.value, w.cols}, x.Beta(),
+  ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.GradOperand(), w.ValueOperand(), x.Beta(),
                x.grad, x.cols, operands);
   if (w.trainable) {
-    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, {y.grad, y.cols}, {x.value, x.cols}, T(1),
+    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.GradOperand(), x.ValueOperand(), T(1),
                  w.grad, w.cols, operands);
   }
   if (residual == nullptr) return;
@@ -42,12 +42,14 @@ void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<
 
 template <class T>
 Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* weight, Node<T>* residual) {
-  Node<T>* y = tape.Activation(name, x->rows, weight->rows);
+  // With a residual, dy is more than an operand.
+  const MayRound gradient = residual == nullptr ? MayRound::kGradient : MayRound::kNothing;
+  Node<T>* y = tape.Activation(name, x->rows, weight->rows, gradient);
   Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
   if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
   const Operands operands = tape.operands();
   tape.Record(
-      {"linear", work, BackwardWork(work), operands}, {x, residual},
+      {"linear", work, BackwardWork(work), operands}, {{x, MayRound::kValue}, residual},
       [=] { LinearForward(*x, *weight, residual, *y, operands); },
       [=] { LinearBackward(*x, *weight, residual, *y, operands); });
   return y;

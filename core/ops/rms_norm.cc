@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "core/ops.h"
+#include "core/tape/destination.h"
 #include "core/tensor/parallel.h"
 
 namespace dark {
@@ -25,12 +26,12 @@ struct RmsNormOp {
 
   void Forward() const {
     const auto in = Grouped(x->value);
-    auto out = Grouped(y->value);
+    const Destination<T> out = Destination<T>::Value(*y);
     const auto gain = Gain();
     ParallelBlocks(groups(), block(), [&](Index begin, Index end, Index) {
       for (Index n = begin; n < end; ++n) {
         inverse[n] = T(1) / std::sqrt(in.row(n).squaredNorm() / static_cast<T>(w->size()) + eps);
-        out.row(n).array() = in.row(n).array() * inverse[n] * gain;
+        out.Write(n * w->size(), in.row(n).array() * inverse[n] * gain);
       }
     });
   }
@@ -66,7 +67,7 @@ Node<T>* RmsNorm(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* we
   auto op = std::make_shared<RmsNormOp<T>>();
   op->x = x;
   op->w = weight;
-  op->y = tape.Activation(name, x->rows, x->cols);
+  op->y = tape.Activation(name, x->rows, x->cols, MayRound::kValue);
   op->eps = eps;
   op->offset = one_plus ? T(1) : T(0);
   tape.Keep(&op->inverse, op->groups());

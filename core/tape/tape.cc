@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/clock.h"
-#include "core/tape/lifetimes.h"
 
 namespace dark {
 
@@ -31,19 +29,18 @@ template bool AllFinite(const float*, Index);
 template bool AllFinite(const double*, Index);
 
 template <class T>
-Node<T>* Tape<T>::Activation(const std::string& name, Index rows, Index cols) {
+Node<T>* Tape<T>::Activation(const std::string& name, Index rows, Index cols, MayRound may_round) {
   Node<T>& node = nodes_.emplace_back();
   node.name = name;
   node.rows = rows;
   node.cols = cols;
-  values_.Plan(&node.value, rows * cols);
-  outputs_.push_back(&node);
+  outputs_.emplace_back(&node, may_round);
   return &node;
 }
 
 template <class T>
-void Tape<T>::Record(const OpProfile& profile, std::vector<Node<T>*> inputs, Action forward, Action backward,
-                     Action prepare) {
+void Tape<T>::Record(const OpProfile& profile, std::vector<NodeUse<T>> inputs, Action forward,
+                     Action backward, Action prepare) {
   operations_.push_back({profile,
                          std::move(forward),
                          std::move(backward),
@@ -52,45 +49,6 @@ void Tape<T>::Record(const OpProfile& profile, std::vector<Node<T>*> inputs, Act
                          std::exchange(outputs_, {}),
                          {}});
   scratch_used_ = 0;
-}
-
-// A gradient lives from the last op that reads its node, the first to add to it in a backward pass, to the op
-// that made the node.
-template <class T>
-void Tape<T>::PlanGradients() {
-  std::map<const Node<T>*, Lifetime> lifetimes;
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    const auto index = static_cast<Index>(i);
-    for (const Node<T>* node : operations_[i].outputs)
-      lifetimes[node] = {index, index, Arena<T>::Rounded(node->size())};
-    for (const Node<T>* node : operations_[i].inputs) {
-      const auto found = lifetimes.find(node);
-      if (found != lifetimes.end()) found->second.last = index;  // else a parameter
-    }
-  }
-  for (const Operation& operation : operations_) {
-    for (Node<T>* node : operation.outputs)
-      operations_[static_cast<std::size_t>(lifetimes.at(node).last)].reached.push_back(node);
-  }
-  std::vector<Node<T>*> nodes;
-  std::vector<Lifetime> blocks;
-  for (auto it = operations_.rbegin(); it != operations_.rend(); ++it) {
-    for (Node<T>* node : it->reached) {
-      nodes.push_back(node);
-      blocks.push_back(lifetimes.at(node));
-    }
-  }
-  const std::vector<Index> offsets = PlaceByLifetime(blocks);
-  for (std::size_t i = 0; i < nodes.size(); ++i) grads_.PlanAt(&nodes[i]->grad, offsets[i], nodes[i]->size());
-}
-
-template <class T>
-void Tape<T>::Allocate() {
-  PlanGradients();
-  values_.Allocate();
-  grads_.Allocate();
-  kept_.Allocate();
-  scratch_.Allocate();
 }
 
 template <class T>
@@ -111,7 +69,7 @@ template <class T>
 void Tape<T>::Backward() {
   for (auto it = operations_.rbegin(); it != operations_.rend(); ++it) {
     for (Node<T>* node : it->reached) node->fresh = true;
-    for (Node<T>* node : it->outputs) node->StartGradient();  // no op may have added to it
+    for (const NodeUse<T>& out : it->outputs) out.node->StartGradient();  // no op may have added to it
     Timed(it->backward, it->profile.backward_seconds);
   }
 }
@@ -129,10 +87,14 @@ void Tape<T>::ClearTimes() {
     operation.profile.forward_seconds = operation.profile.backward_seconds = 0;
 }
 
+static bool IsFinite(Bf16 value) { return (value & 0x7f80) != 0x7f80; }
+
 template <class T>
 const Node<T>* Tape<T>::FirstNonFinite() const {
-  const auto bad = std::find_if(nodes_.begin(), nodes_.end(),
-                                [](const Node<T>& n) { return !AllFinite(n.value, n.size()); });
+  const auto bad = std::find_if(nodes_.begin(), nodes_.end(), [](const Node<T>& n) {
+    if (n.rounded_value == nullptr) return !AllFinite(n.value, n.size());
+    return !std::all_of(n.rounded_value, n.rounded_value + n.size(), IsFinite);
+  });
   return bad == nodes_.end() ? nullptr : &*bad;
 }
 

@@ -18,6 +18,11 @@ namespace dark {
 template <class T>
 using MatrixMap = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
+/// What of a node an op leaves the tape free to keep as bfloat16: a value or gradient that the op reads as an
+/// operand of products and nothing else, or that it writes through a Destination (core/tape/destination.h).
+/// Products in bf16 round what they read, so this saves memory and changes no bit.
+enum class MayRound { kNothing, kValue, kGradient };
+
 /// A matrix on the tape: activations are [B·T tokens × columns], parameters have a shape of their own.
 template <class T>
 struct Node {
@@ -26,20 +31,26 @@ struct Node {
   Index cols = 0;
   T* value = nullptr;
   T* grad = nullptr;
+  MayRound rounded = MayRound::kNothing;  ///< what is kept as bfloat16, in memory of its own:
+  Bf16 *rounded_value = nullptr, *rounded_grad = nullptr;
   bool trainable = true;  ///< a frozen parameter gets no gradient
   bool fresh = false;     ///< nothing has been added to the gradient yet: its memory holds something else
 
   Index size() const { return rows * cols; }
   MatrixMap<T> Value() const { return MatrixMap<T>(value, rows, cols); }
   MatrixMap<T> Grad() const { return MatrixMap<T>(grad, rows, cols); }
+  OperandView<T> ValueOperand() const { return {value, cols, rounded_value}; }
+  OperandView<T> GradOperand() const { return {grad, cols, rounded_grad}; }
 
   /// For an op that is about to add to the gradient, all of it and once: 0 if it must write instead, else 1.
   T Beta() { return std::exchange(fresh, false) ? T(0) : T(1); }
   /// For an op that adds in many places.
   void StartGradient() {
     if (!std::exchange(fresh, false)) return;
-    ParallelBlocks(size(), 16384,
-                   [this](Index begin, Index end, Index) { std::fill(grad + begin, grad + end, T(0)); });
+    ParallelBlocks(size(), 16384, [this](Index begin, Index end, Index) {
+      if (rounded_grad != nullptr) return std::fill(rounded_grad + begin, rounded_grad + end, Bf16{0});
+      std::fill(grad + begin, grad + end, T(0));
+    });
   }
 };
 
@@ -52,6 +63,14 @@ void AddWithBeta(T beta, To&& to, const Values& values) {
     to += values;
   }
 }
+
+/// A node that an op reads or makes.
+template <class T>
+struct NodeUse {
+  Node<T>* node;
+  MayRound may_round;
+  NodeUse(Node<T>* used, MayRound allowed = MayRound::kNothing) : node(used), may_round(allowed) {}
+};
 
 /// A tape of layer-level ops, recorded once by the model's constructor (shapes are fixed for a run).
 /// Recording is also the size table: `Allocate` takes all memory at once and a step takes none. Forward
@@ -68,7 +87,8 @@ class Tape {
   Operands operands() const { return operands_; }
 
   /// A new activation with value and gradient.
-  Node<T>* Activation(const std::string& name, Index rows, Index cols);
+  Node<T>* Activation(const std::string& name, Index rows, Index cols,
+                      MayRound may_round = MayRound::kNothing);
   /// Memory of an op that lasts, as from its forward to its backward; `*where` is valid after Allocate().
   void Keep(T** where, Index count) { kept_.Plan(where, count); }
   /// Memory of one action of an op. All ops share it, so that it stays in the caches: an action finds there
@@ -82,7 +102,7 @@ class Tape {
   /// Beta or StartGradient. The op's outputs are the activations made since the last op. `prepare`, if any,
   /// runs before `forward` in Forward(prepare = true) only: calibration reads its inputs layer by layer
   /// there.
-  void Record(const OpProfile& profile, std::vector<Node<T>*> inputs, Action forward, Action backward,
+  void Record(const OpProfile& profile, std::vector<NodeUse<T>> inputs, Action forward, Action backward,
               Action prepare = nullptr);
   void Allocate();
 
@@ -105,13 +125,15 @@ class Tape {
   struct Operation {
     OpProfile profile;
     Action forward, backward, prepare;
-    std::vector<Node<T>*> inputs, outputs;
+    std::vector<NodeUse<T>> inputs, outputs;
     std::vector<Node<T>*> reached;  ///< inputs to whose gradients no later op adds
   };
+  void PlanRounding();
+  static void CountRounded(Operation& operation);
   void PlanGradients();
   Operands operands_;
   std::deque<Node<T>> nodes_;
-  std::vector<Node<T>*> outputs_;  // of the op that is recorded next
+  std::vector<NodeUse<T>> outputs_;  // of the op that is recorded next
   std::vector<Operation> operations_;
   Index scratch_used_ = 0;  // by the op that is recorded next
   Arena<T> values_, grads_, kept_, scratch_;

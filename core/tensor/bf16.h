@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__AVX512BF16__)
+#include <immintrin.h>
+#endif
+
 #include "core/tensor/matmul.h"
 
 namespace dark {
@@ -23,9 +27,22 @@ inline void RoundToBf16(float* values, Index count) {
   for (Index i = 0; i < count; ++i) values[i] = RoundToBf16(values[i]);
 }
 
+#if defined(__AVX512BF16__)
+/// Elements low and high as 16 + 16 bfloat16, to nearest, ties to even. As in the products themselves, what
+/// is below the smallest normal number, 2^-126, counts as zero.
+inline __m512i ToBf16(__m512 low, __m512 high) {
+  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
+}
+#endif
+
+/// to[i] = values[i] as a product reads it.
 inline void RoundToBf16(const float* values, Index count, Bf16* to) {
-#pragma omp simd
-  for (Index i = 0; i < count; ++i)
+  Index i = 0;
+#if defined(__AVX512BF16__)
+  for (; i + 32 <= count; i += 32)
+    _mm512_storeu_si512(to + i, ToBf16(_mm512_loadu_ps(values + i), _mm512_loadu_ps(values + i + 16)));
+#endif
+  for (; i < count; ++i)
     to[i] = static_cast<Bf16>(std::bit_cast<std::uint32_t>(RoundToBf16(values[i])) >> 16);
 }
 

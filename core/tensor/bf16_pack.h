@@ -2,10 +2,9 @@
 
 #if defined(__AVX512BF16__)
 
-#include <immintrin.h>
-
 #include <algorithm>
 
+#include "core/tensor/bf16.h"
 #include "core/tensor/bf16_matmul.h"
 
 namespace dark {
@@ -19,12 +18,6 @@ inline constexpr Index kBf16Panel = kBf16Unit, kBf16Group = 32, kBf16Tile = 512,
 
 inline Index Bf16Groups(Index depth) { return (depth + kBf16Group - 1) / kBf16Group; }
 inline Index Bf16Panels(Index count) { return (count + kBf16Panel - 1) / kBf16Panel; }
-
-/// Elements low and high as 16 + 16 bfloat16, to nearest, ties to even. As in the products themselves, what
-/// is below the smallest normal number, 2^-126, counts as zero.
-inline __m512i ToBf16(__m512 low, __m512 high) {
-  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
-}
 
 /// The first `lanes` of `kLanes` lanes.
 template <int kLanes>
