@@ -2,22 +2,24 @@
 
 #include "core/tape/tape.h"
 #include "core/tensor/bf16.h"
+#include "core/tensor/bf16_matmul.h"
+#include "core/tensor/past_caches.h"
 
 namespace dark {
 
 /// Where an op writes a node's value or gradient part by part, whether the tape keeps it as T or as bfloat16
-/// (MayRound).
+/// (MayRound), and whether it fits into the caches or not.
 template <class T>
 class Destination {
  public:
-  static Destination Value(const Node<T>& node) { return {node.value, node.rounded_value}; }
-  static Destination Gradient(const Node<T>& node) { return {node.grad, node.rounded_grad}; }
+  static Destination Value(const Node<T>& node) { return {node.value, node.rounded_value, node.size()}; }
+  static Destination Gradient(const Node<T>& node) { return {node.grad, node.rounded_grad, node.size()}; }
 
   /// Elements from `begin` on become `values`, a vector expression.
   template <class Values>
   void Write(Index begin, const Values& values) const {
     using Vector = Eigen::Map<typename Values::PlainObject>;
-    if (full_ != nullptr) {
+    if (full_ != nullptr && !past_caches_) {
       Vector(full_ + begin, values.rows(), values.cols()) = values;
       return;
     }
@@ -26,17 +28,35 @@ class Destination {
       const Index count = std::min(kPart, values.size() - i);
       alignas(64) T part[kPart];
       Vector(part, kIsRow ? 1 : count, kIsRow ? count : 1) = values.segment(i, count);
-      if constexpr (std::is_same_v<T, float>) RoundToBf16(part, count, rounded_ + begin + i);
+      WritePart(part, count, begin + i);
     }
   }
 
  private:
   static constexpr Index kPart = 64;
+  /// Arrays of more bytes are written past the caches; arrays of 1 to 8 MB gained as much as they lost.
+  static constexpr Index kCached = Index{4} << 20;
 
-  Destination(T* full, Bf16* rounded) : full_(full), rounded_(rounded) {}
+  Destination(T* full, Bf16* rounded, Index size)
+      : full_(full),
+        rounded_(rounded),
+        past_caches_(size * static_cast<Index>(full != nullptr ? sizeof(T) : sizeof(Bf16)) > kCached) {}
+
+  void WritePart(const T* part, Index count, Index begin) const {
+    if constexpr (kOwnBf16<T>) {
+      if (rounded_ != nullptr) {
+        if (!past_caches_) return RoundToBf16(part, count, rounded_ + begin);
+        alignas(64) Bf16 rounded[kPart];
+        RoundToBf16(part, count, rounded);
+        return CopyPastCaches(rounded, count, rounded_ + begin);
+      }
+    }
+    CopyPastCaches(part, count, full_ + begin);
+  }
 
   T* full_;
   Bf16* rounded_;
+  bool past_caches_;
 };
 
 }  // namespace dark
