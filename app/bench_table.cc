@@ -9,19 +9,19 @@
 namespace dark {
 namespace {
 
-/// The peak of an op's products; in a step of bf16 those of random features are of fp32.
-double Peak(const StepCase& step, const StepTiming& timing, const OpProfile& op,
-            const MachineLimits& machine) {
+/// The seconds that products take at the peaks of their operands.
+double ProductSeconds(const Work& work, const StepCase& step, const StepTiming& timing,
+                      const MachineLimits& machine) {
   const double speed = timing.FmaRate() / machine.flops_fp32;  // of the machine, since it was measured
-  if (step.precision == "fp64") return speed * machine.flops_fp64;
-  return speed * (op.operands == Operands::kBf16 ? machine.flops_bf16 : machine.flops_fp32);
+  if (step.precision == "fp64") return work.flops / (speed * machine.flops_fp64);
+  return ((work.flops - work.bf16_flops) / machine.flops_fp32 + work.bf16_flops / machine.flops_bf16) / speed;
 }
 
-/// The time of a step's useful operations at the peak of each op, in % of the step.
+Work WorkOf(const OpProfile& op) { return op.forward_work + op.backward_work; }
+
 double PercentOfPeak(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
   double seconds = 0;
-  for (const OpProfile& op : timing.ops)
-    seconds += (op.forward_work + op.backward_work).flops / Peak(step, timing, op, machine);
+  for (const OpProfile& op : timing.ops) seconds += ProductSeconds(WorkOf(op), step, timing, machine);
   return 100 * seconds / timing.Median();
 }
 
@@ -30,8 +30,8 @@ struct Bound {
   const char* name;
 };
 
-Bound BoundOf(const Work& work, double peak, const MachineLimits& machine) {
-  const double compute = work.flops / peak, memory = work.bytes / machine.bandwidth;
+Bound BoundOf(const Work& work, double compute, const MachineLimits& machine) {
+  const double memory = work.bytes / machine.bandwidth;
   return compute >= memory ? Bound{compute, "compute"} : Bound{memory, "bandwidth"};
 }
 
@@ -64,8 +64,8 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
       "  taken twice and elementwise arithmetic count nothing. The step is forward, backward and AdamW.\n"
       "% peak: what these FLOPs take at the FMA peak of their operands, of the time taken (in a step of "
       "bf16,\n"
-      "  random features have operands of fp32). The peak follows the machine's speed before and after each "
-      "step.\n"
+      "  logits of random features have operands of fp32). The peak follows the machine's speed before and "
+      "after each step.\n"
       "kB a token: activations, gradients and working memory; parameters come on top.\n\n";
   return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>9}\n", "variant", "T",
                             "m", "precision", "threads", "ms a step", "± %", "tokens/s", "GFLOP/s", "% peak",
@@ -92,7 +92,8 @@ std::string OpTable(const StepCase& step, const StepTiming& timing, const Machin
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
-    const Bound bound = BoundOf(op.forward_work + op.backward_work, Peak(step, timing, op, machine), machine);
+    const Work work = WorkOf(op);
+    const Bound bound = BoundOf(work, ProductSeconds(work, step, timing, machine), machine);
     text += fmt::format("  {:<20}{:>12.2f}{:>13.2f}{:>9.1f}{:>11}{:>12.0f}\n", op.kind,
                         1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 100 * seconds / median,
                         bound.name, 100 * bound.seconds / seconds);
@@ -117,13 +118,12 @@ std::string BenchCsv(const StepCase& step, const StepTiming& timing, const Machi
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
-    const Work work = op.forward_work + op.backward_work;
-    const double peak = Peak(step, timing, op, machine);
-    const Bound bound = BoundOf(work, peak, machine);
-    text +=
-        fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},,\n", key, op.kind,
-                    1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 1e3 * seconds, work.flops,
-                    work.bytes, 100 * work.flops / seconds / peak, bound.name, 100 * bound.seconds / seconds);
+    const Work work = WorkOf(op);
+    const double products = ProductSeconds(work, step, timing, machine);
+    const Bound bound = BoundOf(work, products, machine);
+    text += fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},,\n", key, op.kind,
+                        1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 1e3 * seconds, work.flops,
+                        work.bytes, 100 * products / seconds, bound.name, 100 * bound.seconds / seconds);
   }
   return text;
 }

@@ -105,6 +105,7 @@ class Chunked final : public FeatureAttention<T> {
   HeadShape shape_;
   std::shared_ptr<FeatureMap<T>> map_;
   Index m_;
+  Operands operands_;  ///< of all products but the logits of features
   Node<T>*q_, *k_, *v_, *out_;
   T* denominator_ = nullptr;  // [batch × heads × context], 0 where it underflowed
   T* states_ = nullptr;       // [batch × key_heads × segments × PrefixState size]: state at its start

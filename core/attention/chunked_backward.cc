@@ -75,10 +75,10 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   const Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> dden(w.dden + at, rows);
 
   ScaledFeatures<T>(*map_, u.key_head, rows, queries, phi_q, nullptr);
-  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q, m_}, {phi_k, m_}, T(0), w.scores, rows,
-       Operands::kFull, kResult);
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q, m_}, {phi_k, m_}, T(0), w.scores, rows, operands_,
+       kResult);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, {dnum, vd}, {values.row(c.begin), values.stride}, T(0),
-       w.dscores, rows, Operands::kFull, kResult);
+       w.dscores, rows, operands_, kResult);
   for (Index r = 0; r < rows; ++r) {
     const Index pairs = PairsOfRow<T>(r, rows);
     const auto weight = weights.row(r).head(pairs).array();
@@ -88,19 +88,19 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
     dscores.row(r).tail(rows - pairs).setZero();
   }
 
-  Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {dnum, vd}, {state.s, vd}, T(0), w.dphi_q, m_);
+  Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {dnum, vd}, {state.s, vd}, T(0), w.dphi_q, m_, operands_);
   for (Index r = 0; r < rows; ++r) dphi.row(r) = w.carry[r] * (dphi.row(r) + dden[r] * state.Z().transpose());
-  Gemm(Op::kNone, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_k, m_}, T(1), w.dphi_q, m_,
-       Operands::kFull, kLeft);
+  Gemm(Op::kNone, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_k, m_}, T(1), w.dphi_q, m_, operands_,
+       kLeft);
   Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_q, m_}, key_beta,
-       w.dphi_k + c.local() * m_, m_, Operands::kFull, kLeft);
+       w.dphi_k + c.local() * m_, m_, operands_, kLeft);
   Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, {w.scores, rows}, {dnum, vd}, value_beta,
-       dvalues.row(c.begin), dvalues.stride, Operands::kFull, kLeft);
+       dvalues.row(c.begin), dvalues.stride, operands_, kLeft);
 
   dphi.array() *= MatrixMap<T>(phi_q, rows, m_).array();  // a = log φ: da = dφ·φ
   const auto dq = QueryHead(q_->grad, u.b, h);
-  map_->Backward(u.key_head, rows, queries, w.dphi_q, betas.q, {dq.row(c.begin), dq.stride},
-                 Partial(u.b, u.key_head));
+  map_->Backward(u.key_head, rows, queries, {w.dphi_q, /*constant=*/false, operands_}, betas.q,
+                 {dq.row(c.begin), dq.stride}, Partial(u.b, u.key_head));
 }
 
 }  // namespace dark

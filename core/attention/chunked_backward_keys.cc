@@ -22,7 +22,7 @@ void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later
     const MatrixMap<T> phi_q(w.phi_q + at * m_, rows, m_);
     for (Index r = 0; r < rows; ++r) through.row(r) = factor[r] * phi_q.row(r);
     Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, {through.data(), m_}, {w.dnum + at * vd, vd}, T(1), later.s,
-         vd);
+         vd, operands_);
     later.Z().noalias() +=
         through.transpose() * Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(w.dden + at, rows);
   });
@@ -42,7 +42,7 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
   MatrixMap<T> through(w.dphi_q, rows, m_);
   if (c.begin + rows < shape_.context) {
     Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {values.row(c.begin), values.stride}, {later.s, vd}, T(0),
-         through.data(), m_);
+         through.data(), m_, operands_);
     T factor[kChunk];
     RowArray<T>(factor, rows) = (RowArray<T>(w.key_scale + local, rows) - later.scale).exp();
     for (Index j = 0; j < rows; ++j) {
@@ -50,13 +50,14 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
       through.row(j) = factor[j] * phi_k.row(j);
     }
     Gemm(Op::kNone, Op::kNone, rows, vd, m_, {through.data(), m_}, {later.s, vd}, T(1), dvalues.row(c.begin),
-         dvalues.stride);
+         dvalues.stride, operands_);
   }
   AddToLater(u, c, later);
   dphi.array() *= phi_k.array();
   const auto dkeys = KeyHead(k_->grad, u);
-  map_->Backward(u.key_head, rows, From(KeyHead(k_->value, u), c.begin), dphi.data(), beta,
-                 {dkeys.row(c.begin), dkeys.stride}, Partial(u.b, u.key_head));
+  map_->Backward(u.key_head, rows, From(KeyHead(k_->value, u), c.begin),
+                 {dphi.data(), /*constant=*/true, operands_}, beta, {dkeys.row(c.begin), dkeys.stride},
+                 Partial(u.b, u.key_head));
 }
 template void Chunked<float>::BackwardKeys(const Unit&, const Chunk&, float, PrefixState<float>&) const;
 template void Chunked<double>::BackwardKeys(const Unit&, const Chunk&, double, PrefixState<double>&) const;

@@ -48,7 +48,7 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
   const MatrixMap<T> weights(w.weights, rows, rows);
   ScaledFeatures<T>(*map_, u.key_head, rows, From(QueryHead(q_->value, u.b, h), c.begin), w.phi_q, nullptr);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {w.phi_q, m_}, {w.phi_k + c.local() * m_, m_}, T(0),
-       w.scores, rows, Operands::kFull, kResult);
+       w.scores, rows, operands_, kResult);
   for (Index i = 0; i < rows; ++i) {
     const Index pairs = PairsOfRow<T>(i, rows);
     scores.row(i).head(pairs).array() *= weights.row(i).head(pairs).array();
@@ -56,8 +56,9 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
   }
   for (Index i = 0; i < rows; ++i) phi_q.row(i) *= w.carry[i];
   Gemm(Op::kNone, Op::kNone, rows, vd, rows, {w.scores, rows}, {values.row(c.begin), values.stride}, T(0),
-       out.row(c.begin), out.stride, Operands::kFull, kLeft);
-  Gemm(Op::kNone, Op::kNone, rows, vd, m_, {w.phi_q, m_}, {state.s, vd}, T(1), out.row(c.begin), out.stride);
+       out.row(c.begin), out.stride, operands_, kLeft);
+  Gemm(Op::kNone, Op::kNone, rows, vd, m_, {w.phi_q, m_}, {state.s, vd}, T(1), out.row(c.begin), out.stride,
+       operands_);
   for (Index i = 0; i < rows; ++i) {
     const T sum = scores.row(i).sum() + phi_q.row(i) * state.Z();
     RowArray<T> row(out.row(c.begin + i), vd);
@@ -81,7 +82,7 @@ void Chunked<T>::AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state
   MatrixMap<T> scaled(u.w.dphi_q, rows, m_);  // free at this point in both passes
   for (Index i = 0; i < rows; ++i) scaled.row(i) = factor[i] * phi_k.row(i);
   Gemm(Op::kTranspose, Op::kNone, m_, shape_.value_dim, rows, {scaled.data(), m_},
-       {values.row(c.begin), values.stride}, carry, state.s, shape_.value_dim);
+       {values.row(c.begin), values.stride}, carry, state.s, shape_.value_dim, operands_);
   state.Z() = carry * state.Z() + scaled.colwise().sum().transpose();
   state.scale = u.w.running[c.local() + rows - 1];
 }

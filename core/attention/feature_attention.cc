@@ -11,7 +11,13 @@ namespace dark {
 template <class T>
 Chunked<T>::Chunked(Tape<T>& tape, const std::string& name, const HeadShape& shape,
                     std::shared_ptr<FeatureMap<T>> map, Node<T>* q, Node<T>* k, Node<T>* v)
-    : shape_(shape), map_(std::move(map)), m_(map_->features()), q_(q), k_(k), v_(v) {
+    : shape_(shape),
+      map_(std::move(map)),
+      m_(map_->features()),
+      operands_(tape.operands()),
+      q_(q),
+      k_(k),
+      v_(v) {
   out_ = tape.Activation(name, shape.tokens(), shape.heads * shape.value_dim);
   tape.Keep(&denominator_, shape.tokens() * shape.heads);
   tape.Keep(&states_, shape.batch * shape.key_heads * segments() * PrefixState<T>::Size(m_, shape.value_dim));
@@ -70,11 +76,11 @@ std::shared_ptr<FeatureAttention<T>> FeatureAttention<T>::Record(Tape<T>& tape, 
   // choice.
   const Index m = op->map().features(), queries = shape.tokens() * shape.heads,
               keys = shape.tokens() * shape.key_heads;
-  Work work = ProductWork(queries + keys, m, shape.dim, sizeof(T));
-  work += ProductWork(queries + keys, m, shape.value_dim, sizeof(T));
+  Work work = ProductWork(queries + keys, m, shape.dim, sizeof(T), Operands::kFull);
+  work += ProductWork(queries + keys, m, shape.value_dim, sizeof(T), tape.operands());
   work.bytes = StreamWork(1, q->size() + k->size() + v->size() + op->out()->size(), sizeof(T)).bytes;
   tape.Record(
-      {"feature_attention", work, BackwardWork(work)}, {q, k, v}, [op] { op->Forward(); },
+      {"feature_attention", work, BackwardWork(work, tape.operands())}, {q, k, v}, [op] { op->Forward(); },
       [op] { op->Backward(); });
   return op;
 }

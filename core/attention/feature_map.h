@@ -9,6 +9,14 @@
 
 namespace dark {
 
+/// The gradient of a chunk's log φ.
+template <class T>
+struct LogFeatureGradient {
+  const T* da;        ///< [rows × m]
+  bool constant;      ///< whether LogFeatures' constant counts: where it cancels, a row of da adds up to 0
+  Operands operands;  ///< of the products
+};
+
 /// A positive feature map φ with φ(q)·φ(k) estimating the kernel exp(q·k) of kernel inputs. It speaks in
 /// logarithms: the causal machinery (feature_attention.h) subtracts scales so that every exponent is ≤ 0. Key
 /// head g selects the map's own projection; queries use the map of the key head they read.
@@ -25,8 +33,8 @@ class FeatureMap {
   /// it cancels.
   virtual void LogFeatures(Index key_head, Index rows, HeadView<const T> x, T* a, T* constant) const = 0;
   /// dx = beta·dx + (∂log φ/∂x)ᵀ da, and adds the gradient of this head's parameters to `partial`.
-  virtual void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, T beta, HeadView<T> dx,
-                        T* partial) const = 0;
+  virtual void Backward(Index key_head, Index rows, HeadView<const T> x,
+                        const LogFeatureGradient<T>& gradient, T beta, HeadView<T> dx, T* partial) const = 0;
   /// Elements of `partial`; 0 without parameters.
   virtual Index partial_size() const { return 0; }
   /// Adds a finished `partial` of key head g to the parameters' gradient. Called in a fixed order on one

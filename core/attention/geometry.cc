@@ -28,6 +28,7 @@ template <class T>
 struct HeadMapOp {
   Node<T>*x, *m, *y;
   Index heads_in, heads_out, sets, rank, dim;
+  Operands operands;  // of the backward pass; logits of features come from y
 
   Index Source(Index h) const { return h * heads_in / heads_out; }
   const T* Matrix(Index h) const { return m->value + h * sets / heads_out * rank * dim; }
@@ -48,14 +49,14 @@ struct HeadMapOp {
     ParallelBlocks(x->rows, 128, [&](Index begin, Index end, Index) {
       for (Index h = 0; h < heads_out; ++h) {
         Gemm(Op::kNone, Op::kNone, end - begin, dim, rank, {y->grad + begin * y->cols + h * rank, y->cols},
-             {Matrix(h), dim}, T(1), x->grad + begin * x->cols + Source(h) * dim, x->cols);
+             {Matrix(h), dim}, T(1), x->grad + begin * x->cols + Source(h) * dim, x->cols, operands);
       }
     });
     if (!m->trainable) return;
     for (Index h = 0; h < heads_out; ++h) {
       ParallelGemm(Op::kTranspose, Op::kNone, rank, dim, x->rows, {y->grad + h * rank, y->cols},
                    {x->value + Source(h) * dim, x->cols}, T(1), m->grad + h * sets / heads_out * rank * dim,
-                   dim);
+                   dim, operands);
     }
   }
 };
@@ -90,10 +91,11 @@ template <class T>
 Node<T>* Geometry<T>::Map(Tape<T>& tape, const std::string& name, Node<T>* x, Index heads_in,
                           Index heads_out) {
   Node<T>* y = tape.Activation(name, x->rows, heads_out * rank_);
-  const HeadMapOp<T> op{x, m_, y, heads_in, heads_out, sets_, rank_, dim_};
-  const Work work = ProductWork(x->rows * heads_out, rank_, dim_, sizeof(T));
+  const HeadMapOp<T> op{x, m_, y, heads_in, heads_out, sets_, rank_, dim_, tape.operands()};
+  const Work work = ProductWork(x->rows * heads_out, rank_, dim_, sizeof(T), Operands::kFull);
   tape.Record(
-      {"geometry", work, BackwardWork(work)}, {x}, [op] { op.Forward(); }, [op] { op.Backward(); });
+      {"geometry", work, BackwardWork(work, op.operands)}, {x}, [op] { op.Forward(); },
+      [op] { op.Backward(); });
   return y;
 }
 

@@ -42,18 +42,21 @@ class Positive final : public FeatureMap<T> {
     for (Index i = 0; i < rows; ++i) constant[i] = T(-0.5) * Input(x, i).squaredNorm() - half_log_m;
   }
 
-  // ∂log φ_j/∂x = w_j − x:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx
-  void Backward(Index key_head, Index rows, HeadView<const T> x, const T* da, T beta, HeadView<T> dx,
-                T* partial) const override {
+  // ∂log φ_j/∂x = w_j − x:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx. A sum that is 0 but for rounding is left
+  // out: times a large x it would be felt.
+  void Backward(Index key_head, Index rows, HeadView<const T> x, const LogFeatureGradient<T>& gradient,
+                T beta, HeadView<T> dx, T* partial) const override {
+    const auto [da, constant, operands] = gradient;
     const Index m = plan_.m, dim = plan_.dim;
     Gemm(Op::kNone, Op::kNone, rows, dim, m, {da, m}, {Projection(Set(key_head)), dim}, beta, dx.data,
-         dx.stride);
-    for (Index i = 0; i < rows; ++i) {
+         dx.stride, operands);
+    for (Index i = 0; constant && i < rows; ++i) {
       Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
       out -= Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(da + i * m, m).sum() * Input(x, i);
     }
     if (weight_ != nullptr)
-      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, {da, m}, {x.data, x.stride}, T(1), partial, dim);
+      Gemm(Op::kTranspose, Op::kNone, m, dim, rows, {da, m}, {x.data, x.stride}, T(1), partial, dim,
+           operands);
   }
 
   Index partial_size() const override { return weight_ != nullptr ? plan_.size() : 0; }

@@ -82,10 +82,11 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
   // Causal: query t meets t + 1 keys.
   const double pairs = static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.context) *
                        static_cast<double>(shape.context + 1) / 2;
-  const Work work{2 * pairs * static_cast<double>(shape.dim + shape.value_dim),
-                  StreamWork(1, q->size() + k->size() + v->size() + op->out->size(), sizeof(T)).bytes};
+  const Work work = ProductsWork(
+      2 * pairs * static_cast<double>(shape.dim + shape.value_dim),
+      StreamWork(1, q->size() + k->size() + v->size() + op->out->size(), sizeof(T)).bytes, op->operands);
   tape.Record(
-      {"softmax_attention", work, BackwardWork(work), op->operands}, {q, k, v}, [op] { op->Forward(); },
+      {"softmax_attention", work, BackwardWork(work, op->operands)}, {q, k, v}, [op] { op->Forward(); },
       [op] { op->Backward(); });
   return op->out;
 }

@@ -110,10 +110,10 @@ void CrossEntropy(Tape<T>& tape, Node<T>* x, Node<T>* weight, T cap, LossPort<T>
   op->block = std::min(x->rows, std::max<Index>(64, kLogitsBudget / weight->rows));
   tape.Scratch(&op->logits, op->block * weight->rows);
   for (T** where : {&op->loss, &op->correct}) tape.Scratch(where, x->rows);
-  const Work logits = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
-  const Work operands{logits.flops, StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes};
+  Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T), op->operands);
+  work.bytes = StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes;  // logits stay in the caches
   tape.Record(
-      {"cross_entropy", operands, BackwardWork(operands), op->operands}, {x}, [op] { op->Forward(); },
+      {"cross_entropy", work, BackwardWork(work, op->operands)}, {x}, [op] { op->Forward(); },
       [op] { op->Backward(); });
 }
 template void CrossEntropy(Tape<float>&, Node<float>*, Node<float>*, float, LossPort<float>*);

@@ -45,11 +45,11 @@ Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* wei
   // With a residual, dy is more than an operand.
   const MayRound gradient = residual == nullptr ? MayRound::kGradient : MayRound::kNothing;
   Node<T>* y = tape.Activation(name, x->rows, weight->rows, gradient);
-  Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T));
-  if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
   const Operands operands = tape.operands();
+  Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T), operands);
+  if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
   tape.Record(
-      {"linear", work, BackwardWork(work), operands}, {{x, MayRound::kValue}, residual},
+      {"linear", work, BackwardWork(work, operands)}, {{x, MayRound::kValue}, residual},
       [=] { LinearForward(*x, *weight, residual, *y, operands); },
       [=] { LinearBackward(*x, *weight, residual, *y, operands); });
   return y;

@@ -82,7 +82,7 @@ class Tape {
  public:
   using Action = std::function<void()>;
 
-  /// `operands` holds for the products of linear layers, the output layer and exact attention.
+  /// `operands` holds for all products but those that features are exponentials of: their logits, and M's.
   explicit Tape(Operands operands = Operands::kFull) : operands_(operands) {}
   Operands operands() const { return operands_; }
 

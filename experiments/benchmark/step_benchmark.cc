@@ -36,7 +36,7 @@ double MedianOf(std::vector<double> values) {
 std::vector<OpProfile> ByKind(const std::vector<OpProfile>& ops, double steps) {
   std::map<std::string, OpProfile> kinds;
   for (const OpProfile& op : ops) {
-    OpProfile& kind = kinds.try_emplace(op.kind, OpProfile{op.kind, {}, {}, op.operands}).first->second;
+    OpProfile& kind = kinds.try_emplace(op.kind, OpProfile{op.kind, {}, {}}).first->second;
     kind.forward_work += op.forward_work;
     kind.backward_work += op.backward_work;
     kind.forward_seconds += op.forward_seconds / steps;
@@ -101,12 +101,8 @@ class Bench {
     std::vector<OpProfile> ops = model_.tape().Profile();
     for (const OpProfile& op : ops) timing.flops += op.forward_work.flops + op.backward_work.flops;
     timing.bytes_per_token = static_cast<double>(model_.tape().bytes()) / static_cast<double>(inputs_.size());
-    ops.push_back({"adamw",
-                   {},
-                   StreamWork(9, model_.parameters().count(), sizeof(T)),
-                   Operands::kFull,
-                   0,
-                   optimizer_seconds_});
+    ops.push_back(
+        {"adamw", {}, StreamWork(9, model_.parameters().count(), sizeof(T)), 0, optimizer_seconds_});
     timing.ops = ByKind(ops, static_cast<double>(timing.seconds.size()));
   }
 

@@ -36,8 +36,8 @@ std::vector<Setting> Bind(TrainOptions& o) {
       {"context", &o.context, "tokens a sequence T", 2, 1048576},
       {"precision",
        &o.precision,
-       "number format of weights and arithmetic; bf16 = fp32, but linear layers, the output layer and exact "
-       "attention round what they multiply to bfloat16, which is faster where the processor has instructions "
+       "number format of weights and arithmetic; bf16 = fp32, but products round their operands to bfloat16, "
+       "except those that make logits of random features; faster where the processor has instructions "
        "for it",
        {"fp32", "bf16", "fp64"}},
       {"eval_interval", &o.eval_interval,
