@@ -18,8 +18,8 @@ struct NormaliserHealth {
 /// e^{c_s}, and row t by r_t = max_{s≤t} c_s, so that all exponents are ≤ 0 and no future key is ever read
 /// (method.md rules 8 and 11). The scales cancel in the ratio and get no gradient. A normaliser that
 /// underflows gives a zero row with zero gradient (rule 10). The backward recomputes features and chunk
-/// states (rule 21). With a tape in bf16, log φ, exponentials, states, sums and normalisers are of T; products
-/// of them round their operands.
+/// states (rule 21). With a tape in bf16, log φ, exponentials, states, sums and normalisers are of T;
+/// products of them round their operands.
 template <class T>
 class FeatureAttention {
  public:

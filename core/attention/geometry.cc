@@ -45,11 +45,13 @@ struct HeadMapOp {
 
   // dx_source(h) += dy_h·M,  dM_set(h) += dy_hᵀ·x
   void Backward() const {
-    x->StartGradient();
+    const T beta = x->Beta();
     ParallelBlocks(x->rows, 128, [&](Index begin, Index end, Index) {
       for (Index h = 0; h < heads_out; ++h) {
+        const bool first = h == 0 || Source(h) > Source(h - 1);  // of the heads that read these columns
         Gemm(Op::kNone, Op::kNone, end - begin, dim, rank, {y->grad + begin * y->cols + h * rank, y->cols},
-             {Matrix(h), dim}, T(1), x->grad + begin * x->cols + Source(h) * dim, x->cols, operands);
+             {Matrix(h), dim}, first ? beta : T(1), x->grad + begin * x->cols + Source(h) * dim, x->cols,
+             operands);
       }
     });
     if (!m->trainable) return;
