@@ -19,6 +19,8 @@ void Timed(const std::function<void()>& action, double& seconds) {
   seconds += SecondsSince(start);
 }
 
+bool IsFinite(Bf16 value) { return (value & 0x7f80) != 0x7f80; }
+
 }  // namespace
 
 template <class T>
@@ -86,8 +88,6 @@ void Tape<T>::ClearTimes() {
   for (Operation& operation : operations_)
     operation.profile.forward_seconds = operation.profile.backward_seconds = 0;
 }
-
-static bool IsFinite(Bf16 value) { return (value & 0x7f80) != 0x7f80; }
 
 template <class T>
 const Node<T>* Tape<T>::FirstNonFinite() const {

@@ -30,16 +30,18 @@ struct LeftOperand {
   OperandView<float> a;
 
   void Pack(Index row, Index rows, Index from, Index depth, Bf16* out) const {
-    if (op == Op::kNone) return PackBf16<true, true>(rows, depth, a.At(row, from), out);
-    PackBf16<true, false>(rows, depth, a.At(from, row), out);
+    const OperandView<float> part = a.At(op, row, from);
+    if (op == Op::kNone) return PackBf16<true, true>(rows, depth, part, out);
+    PackBf16<true, false>(rows, depth, part, out);
   }
 };
 
 /// Columns [col, col + cols) and products [from, from + depth) of op(B).
 void PackRight(Op op, const OperandView<float>& b, Index col, Index cols, Index from, Index depth,
                Bf16* out) {
-  if (op == Op::kTranspose) return PackBf16<false, true>(cols, depth, b.At(col, from), out);
-  PackBf16<false, false>(cols, depth, b.At(from, col), out);
+  const OperandView<float> part = b.At(op, from, col);
+  if (op == Op::kTranspose) return PackBf16<false, true>(cols, depth, part, out);
+  PackBf16<false, false>(cols, depth, part, out);
 }
 
 /// A packed right operand, or a part of one that begins with a panel and a group.
@@ -176,7 +178,7 @@ void Bf16Gemm(Op op_a, Index m, Index n, Index k, const OperandView<float>& a, c
     }
     return RightOperand{Memory().B(), 1};
   };
-  const OperandView<float> part = op_a == Op::kTranspose ? a.At(even, 0) : a.At(0, even);
+  const OperandView<float> part = a.At(op_a, 0, even);
   MultiplyBlocks(m, n, rest, {op_a, part}, last, {c, ldc, even > 0 ? 1 : beta});
 }
 

@@ -12,18 +12,12 @@ template <class T>
 struct Product {
   Op op_a, op_b;
   Index m, n, k;
-  const T* a;
-  Index lda;
-  const T* b;
-  Index ldb;
+  OperandView<T> a, b;
   T beta;
   T* c;
   Index ldc;
   Operands operands;
   Causal causal;
-
-  const T* A(Index i, Index p) const { return op_a == Op::kTranspose ? a + p * lda + i : a + i * lda + p; }
-  const T* B(Index p, Index j) const { return op_b == Op::kTranspose ? b + j * ldb + p : b + p * ldb + j; }
 };
 
 /// Rows [row, row + rows) and columns [col, col + cols) of C, products [from, from + depth).

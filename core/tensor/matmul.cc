@@ -36,14 +36,15 @@ struct PackMemory {
 
 template <class T>
 void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& memory) {
-  const T* a = x.A(block.row, block.from);
+  const T* a = x.a.At(x.op_a, block.row, block.from).full;
+  const Index lda = x.a.stride;
   const bool in_place = x.operands == Operands::kFull;
   if (in_place && x.op_a == Op::kNone) {
-    MultiplyBlock<T, Layout::kRows>(x, block, {a, x.lda, kKernelRows * x.lda, 1});
+    MultiplyBlock<T, Layout::kRows>(x, block, {a, lda, kKernelRows * lda, 1});
   } else if (in_place && block.cols <= kFewPanels * kKernelCols<T>) {
-    MultiplyBlock<T, Layout::kColumns>(x, block, {a, x.lda, kKernelRows, x.lda});
+    MultiplyBlock<T, Layout::kColumns>(x, block, {a, lda, kKernelRows, lda});
   } else {
-    PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, x.lda, x.operands,
+    PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, lda, x.operands,
                                memory.a);
     MultiplyBlock<T, Layout::kPacked>(x, block, {memory.a, 0, kKernelRows * block.depth, kKernelRows});
   }
@@ -61,7 +62,7 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   thread_local PackMemory<T> memory;
   const Index whole = packed != nullptr ? packed->k : x.k, depth = PassDepth(whole);
   const bool b_in_place = x.operands == Operands::kFull && x.op_b == Op::kNone && x.n % kLanes<T> == 0 &&
-                          x.m <= (x.ldb == x.n ? kFewDenseRows : kFewRows);
+                          x.m <= (x.b.stride == x.n ? kFewDenseRows : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
     for (Index from = 0; from < x.k; from += depth) {
       Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1)};
@@ -72,12 +73,12 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
         block.b =
             packed->data + from * RoundUp(packed->n, kKernelCols<T>) + col / kKernelCols<T> * block.b_panel;
       } else if (b_in_place) {
-        block.b = x.B(from, col);
-        block.b_stride = x.ldb;
+        block.b = x.b.At(x.op_b, from, col).full;
+        block.b_stride = x.b.stride;
         block.b_panel = kKernelCols<T>;
       } else {
-        PackPanels<T, kKernelCols<T>>(x.op_b == Op::kNone, block.cols, block.depth, x.B(from, col), x.ldb,
-                                      x.operands, memory.b);
+        PackPanels<T, kKernelCols<T>>(x.op_b == Op::kNone, block.cols, block.depth,
+                                      x.b.At(x.op_b, from, col).full, x.b.stride, x.operands, memory.b);
         block.b = memory.b;
       }
       for (block.row = 0; block.row < x.m; block.row += kRowBlock) {
@@ -109,8 +110,7 @@ void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a, 
   if constexpr (kOwnBf16<T>) {
     if (operands == Operands::kBf16) return Bf16Gemm(op_a, op_b, m, n, k, a, b, beta, c, ldc);
   }
-  Multiply<T>({op_a, op_b, m, n, k, a.full, a.stride, b.full, b.stride, beta, c, ldc, operands, causal},
-              nullptr);
+  Multiply<T>({op_a, op_b, m, n, k, a, b, beta, c, ldc, operands, causal}, nullptr);
 }
 template void Gemm(Op, Op, Index, Index, Index, const OperandView<float>&, const OperandView<float>&, float,
                    float*, Index, Operands, Causal);
@@ -134,7 +134,7 @@ void PackColumns(Op op_b, Index begin, Index end, const OperandView<T>& b, const
   const Index pass = PassDepth(packed.k);
   for (Index from = 0; from < packed.k; from += pass) {
     const Index depth = std::min(pass, packed.k - from);
-    const OperandView<T> part = op_b == Op::kTranspose ? b.At(begin, from) : b.At(from, begin);
+    const OperandView<T> part = b.At(op_b, from, begin);
     PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, end - begin, depth, part.full, part.stride,
                                   packed.operands,
                                   packed.data + from * RoundUp(packed.n, kKernelCols<T>) + begin * depth);
@@ -149,7 +149,7 @@ void Gemm(Op op_a, Index m, Index n, Index k, const OperandView<T>& a, const Pac
   if constexpr (kOwnBf16<T>) {
     if (b.operands == Operands::kBf16) return Bf16Gemm(op_a, m, n, k, a, b, beta, c, ldc);
   }
-  Multiply<T>({op_a, Op::kNone, m, n, k, a.full, a.stride, nullptr, 0, beta, c, ldc, b.operands, causal}, &b);
+  Multiply<T>({op_a, Op::kNone, m, n, k, a, {}, beta, c, ldc, b.operands, causal}, &b);
 }
 template void Gemm(Op, Index, Index, Index, const OperandView<float>&, const PackedB<float>&, float, float*,
                    Index, Causal);

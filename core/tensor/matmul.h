@@ -26,9 +26,9 @@ struct OperandView {
   Index stride;                   ///< elements from row to row
   const Bf16* rounded = nullptr;  ///< in place of `full`
 
-  /// What begins at row i and column j.
-  OperandView At(Index i, Index j) const {
-    const Index offset = i * stride + j;
+  /// What begins at row i and column j of op(this).
+  OperandView At(Op op, Index i, Index j) const {
+    const Index offset = op == Op::kTranspose ? j * stride + i : i * stride + j;
     if (rounded != nullptr) return {nullptr, stride, rounded + offset};
     return {full + offset, stride};
   }

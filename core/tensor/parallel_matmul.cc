@@ -44,11 +44,10 @@ void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView
   const Index threads = ThreadCount();
   if (m < n) {
     return ForParts(n, bf16 ? kBf16Unit : kKernelCols<T>, threads, [&](Index begin, Index end) {
-      Gemm(op_a, op_b, m, end - begin, k, a, op_b == Op::kTranspose ? b.At(begin, 0) : b.At(0, begin), beta,
-           c + begin, ldc, operands);
+      Gemm(op_a, op_b, m, end - begin, k, a, b.At(op_b, 0, begin), beta, c + begin, ldc, operands);
     });
   }
-  const auto rows = [&](Index begin) { return op_a == Op::kTranspose ? a.At(0, begin) : a.At(begin, 0); };
+  const auto rows = [&](Index begin) { return a.At(op_a, begin, 0); };
   const Index unit = bf16 ? kBf16Unit : kKernelRows, size = PackedSize<T>(n, k);
   if (k == 0 || threads == 1 || m < kFewestRows * threads || size > kLargestShared) {
     return ForParts(m, unit, threads, [&](Index begin, Index end) {
