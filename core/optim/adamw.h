@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/optim/options.h"
-#include "core/optim/squared_sums.h"
 #include "core/tape/parameters.h"
+#include "core/tensor/parallel.h"
 
 namespace dark {
 
@@ -44,10 +44,11 @@ class AdamW {
   const std::vector<T*>& second_moments() const { return second_; }
 
  private:
-  /// A piece of one parameter: the task of a thread.
+  /// A part of one parameter: the task of a thread, and what it finds.
   struct Block {
     std::size_t parameter;
     Index begin, size;
+    double gradient = 0, change = 0, value = 0;  ///< sums of squares; `value` after the update
   };
   /// What one update multiplies with.
   struct Factors {
@@ -55,18 +56,25 @@ class AdamW {
     T clip, correct1, correct2;
   };
 
+  const Node<T>& NodeOf(const Block& block) const { return parameters_.nodes()[block.parameter]; }
+  /// Runs `body(block, its node)` on all blocks, by the whole team.
+  template <class Body>
+  void ForBlocks(const Body& body) {
+    ParallelFor(static_cast<Index>(blocks_.size()), [&](Index i) {
+      Block& block = blocks_[static_cast<std::size_t>(i)];
+      body(block, NodeOf(block));
+    });
+  }
   double GradientNorm(std::string& bad_tensor);
-  void Update(const Block& block, const Factors& factors);
-  void Measure(UpdateStats& stats);
+  void Update(Block& block, const Node<T>& node, const Factors& factors);
+  void Measure(UpdateStats& stats) const;
 
   OptimOptions options_;
   Parameters<T>& parameters_;
   std::vector<ParameterRule> rules_;
   Arena<T> moments_;  // aligned, so that vector loops round alike in every process
   std::vector<T*> first_, second_;
-  std::vector<Block> blocks_;           // of trainable parameters
-  SquaredSums<T> gradients_, changes_;  // of trainable parameters, in order
-  SquaredSums<T> values_;               // of all parameters, in order
+  std::vector<Block> blocks_;  // of all parameters, in order
   Index steps_ = 0;
 };
 
