@@ -68,7 +68,7 @@ void ModelStep(benchmark::State& state, const std::string& variant) {
   const std::vector<std::int32_t> tokens(static_cast<std::size_t>(shape.batch * shape.context), 7);
   model.SetBatch(tokens.data(), tokens.data());
   for (auto _ : state) {
-    model.parameters().ClearGradients();
+    model.parameters().RestartGradients();
     model.ForwardBackward(1e-3);
   }
   const Index count = shape.batch * shape.context;

@@ -55,6 +55,7 @@ struct HeadMapOp {
       }
     });
     if (!m->trainable) return;
+    m->StartGradient();
     for (Index h = 0; h < heads_out; ++h) {
       ParallelGemm(Op::kTranspose, Op::kNone, rank, dim, x->rows, {y->grad + h * rank, y->cols},
                    {x->value + Source(h) * dim, x->cols}, T(1), m->grad + h * sets / heads_out * rank * dim,

@@ -63,6 +63,7 @@ class Positive final : public FeatureMap<T> {
 
   void AddPartial(Index key_head, const T* partial) override {
     if (!weight_->trainable) return;
+    weight_->StartGradient();
     const Index size = partial_size();
     Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(weight_->grad + Set(key_head) * size, size) +=
         Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(partial, size);

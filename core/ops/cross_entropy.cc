@@ -36,7 +36,7 @@ struct CrossEntropyOp {
                    {w->value, w->cols}, beta, x->grad + begin * x->cols, x->cols, operands);
       if (!w->trainable) return;
       ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, {logits, vocab()},
-                   {x->value + begin * x->cols, x->cols}, T(1), w->grad, w->cols, operands);
+                   {x->value + begin * x->cols, x->cols}, w->Beta(), w->grad, w->cols, operands);
     });
   }
 

@@ -13,7 +13,8 @@ void EmbeddingForward(const Node<T>& table, const std::int32_t* tokens, T scale,
 
 // Tokens repeat, so the table's columns are split among threads and every column sums in token order.
 template <class T>
-void EmbeddingBackward(const Node<T>& table, const std::int32_t* tokens, T scale, const Node<T>& y) {
+void EmbeddingBackward(Node<T>& table, const std::int32_t* tokens, T scale, const Node<T>& y) {
+  table.StartGradient();
   ParallelBlocks(y.cols, 16, [&](Index begin, Index end, Index) {
     for (Index n = 0; n < y.rows; ++n) {
       table.Grad().row(tokens[n]).segment(begin, end - begin) +=

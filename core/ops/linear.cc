@@ -23,12 +23,12 @@ void LinearForward(const Node<T>& x, const Node<T>& w, const Node<T>* residual, 
 
 // dx += dy·W,  dW += dyᵀ·x,  dresidual += dy
 template <class T>
-void LinearBackward(Node<T>& x, const Node<T>& w, Node<T>* residual, const Node<T>& y, Operands operands) {
+void LinearBackward(Node<T>& x, Node<T>& w, Node<T>* residual, const Node<T>& y, Operands operands) {
   ParallelGemm(Op::kNone, Op::kNone, x.rows, x.cols, w.rows, y.GradOperand(), w.ValueOperand(), x.Beta(),
                x.grad, x.cols, operands);
   if (w.trainable) {
-    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.GradOperand(), x.ValueOperand(), T(1),
-                 w.grad, w.cols, operands);
+    ParallelGemm(Op::kTranspose, Op::kNone, w.rows, w.cols, x.rows, y.GradOperand(), x.ValueOperand(),
+                 w.Beta(), w.grad, w.cols, operands);
   }
   if (residual == nullptr) return;
   const T beta = residual->Beta();

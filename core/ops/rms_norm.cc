@@ -55,6 +55,7 @@ struct RmsNormOp {
       }
     });
     if (!w->trainable) return;
+    w->StartGradient();
     for (Index b = 0; b < kBlocks; ++b)
       MatrixMap<T>(w->grad, 1, width) += MatrixMap<T>(partial + b * width, 1, width);
   }

@@ -47,8 +47,8 @@ Index Parameters<T>::count() const {
 }
 
 template <class T>
-void Parameters<T>::ClearGradients() {
-  std::fill(grads_.data(), grads_.data() + grads_.size(), T(0));
+void Parameters<T>::RestartGradients() {
+  for (Node<T>& node : nodes_) node.fresh = true;
 }
 
 template class Parameters<float>;

@@ -31,7 +31,8 @@ class Parameters {
   std::deque<Node<T>>& nodes() { return nodes_; }
   const std::deque<Node<T>>& nodes() const { return nodes_; }
   Index count() const;
-  void ClearGradients();
+  /// What gradients hold is spent: the first op that adds to one writes it instead (Node::Beta).
+  void RestartGradients();
   std::uint64_t seed() const { return seed_; }
 
  private:

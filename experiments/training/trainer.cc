@@ -75,7 +75,7 @@ template <class T>
 StepRow Trainer<T>::Step(Divergence& divergence) {
   const auto start = Clock::now();
   RedrawIfDue();
-  model_.parameters().ClearGradients();
+  model_.parameters().RestartGradients();
   StepRow row;
   row.step = counters_.step;
   row.lr = LearningRate(config_.optim, config_.train.steps, counters_.step);

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/attention/variants.h"
+#include "tests/core/backward.h"
 
 namespace dark::testing {
 
@@ -48,10 +49,7 @@ struct AttentionHarness {
     tape.Forward(prepare);
     return objective;
   }
-  void Backward() {
-    parameters.ClearGradients();
-    tape.Backward();
-  }
+  void Backward() { BackwardAnew(parameters, tape); }
   std::vector<Node<T>*> Nodes() {
     std::vector<Node<T>*> nodes;
     for (Node<T>& node : parameters.nodes()) nodes.push_back(&node);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/tape/parameters.h"
+#include "tests/core/backward.h"
 
 namespace dark::testing {
 
@@ -62,10 +62,7 @@ struct OpHarness {
     tape.Forward();
     Backward();
   }
-  void Backward() {
-    parameters.ClearGradients();
-    tape.Backward();
-  }
+  void Backward() { BackwardAnew(parameters, tape); }
 };
 
 }  // namespace dark::testing

@@ -224,4 +224,17 @@ TEST_CASE("every element is updated and counted, whatever the size and what else
   CHECK(stats.update_rms == Approx(std::sqrt(change / count)).epsilon(1e-6));  // differences are of floats
 }
 
+TEST_CASE("a parameter that no op has reached since the last step has no gradient") {
+  Parameters<float> parameters(1);
+  Node<float>*a = parameters.AddNormal("a", 1, 100, 1), *b = parameters.AddNormal("b", 1, 100, 1);
+  parameters.Allocate();
+  AdamW<float> optimizer(OptimOptions(), parameters);
+  for (Node<float>* node : {a, b}) node->Grad().setOnes();
+  CHECK(optimizer.Step(0.1).grad_norm == Approx(std::sqrt(200)));
+  parameters.RestartGradients();
+  a->StartGradient();
+  a->grad[3] = 2;
+  CHECK(optimizer.Step(0.1).grad_norm == 2);
+}
+
 }  // namespace dark

@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "core/random.h"
 #include "core/tensor/bf16_matmul.h"
+#include "tests/core/backward.h"
 
 namespace dark {
 namespace {
@@ -45,9 +46,8 @@ struct FeedForward {
     return weights.back();
   }
   void Run() {
-    parameters.ClearGradients();
     tape.Forward();
-    tape.Backward();
+    testing::BackwardAnew(parameters, tape);
   }
 };
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <limits>
+
+#include "core/tape/parameters.h"
+
+namespace dark::testing {
+
+/// A backward pass from gradients that hold nothing of use: an op that adds where it should write leaves NaN.
+template <class T>
+void BackwardAnew(Parameters<T>& parameters, Tape<T>& tape) {
+  for (Node<T>& node : parameters.nodes()) {
+    if (node.trainable) node.Grad().setConstant(std::numeric_limits<T>::quiet_NaN());
+  }
+  parameters.RestartGradients();
+  tape.Backward();
+  for (Node<T>& node : parameters.nodes()) node.StartGradient();  // no op may have added to it
+}
+
+}  // namespace dark::testing
