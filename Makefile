@@ -58,7 +58,7 @@ bench-overtake:  ## draw from which length random features overtake exact attent
 	@scripts/build $(BUILD) darkformer
 	@/usr/bin/env python3 bench/overtake.py $(BUILD)/darkformer --out $(BUILD)/overtake.svg
 
-bench-peers:  ## time steps and a sweep beside PyTorch and two packages from PyPI; takes two hours [PEERS="--rounds 2 --seconds 0.5"]
+bench-peers:  ## time steps and a sweep beside PyTorch and two packages from PyPI; takes two hours [PEERS="--turns 6 --tokens 2048"]
 	@scripts/setup build run peers
 	@scripts/build $(BUILD) darkformer
 	@test -x $(BUILD)/peers/bin/python || python3 -m venv $(BUILD)/peers

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <iostream>
 #include <map>
 #include <memory>
 
@@ -22,6 +23,7 @@ struct BenchRequest {
   double seconds = 3;
   bool csv = false;
   bool rate = false;
+  bool in_turn = false;
 };
 
 // A model of the size that small studies use, unless a config says otherwise.
@@ -84,6 +86,16 @@ void PrintRate(const StepCase& step, double seconds) {
   fmt::print("{:.1f}\n", tokens / TimeStep(step, seconds, /*beside_machine=*/false).Median());
 }
 
+// An answer ends with an empty line, so that who asks knows when its turn is.
+void TimeInTurn(const StepCase& step, double seconds, const MachineLimits& machine) {
+  const std::unique_ptr<StepBench> bench = MakeStepBench(step);
+  for (std::string line; std::getline(std::cin, line);) {
+    const StepTiming timing = bench->Run(1, seconds, /*beside_machine=*/true);
+    fmt::print("{}{}\n", BenchCsvHeader(), BenchCsv(step, timing, machine));
+    std::fflush(stdout);
+  }
+}
+
 int Bench(BenchRequest request) {
   Complete(request);
   const std::vector<StepCase> cases = Cases(request);  // all are checked before the first is timed
@@ -91,8 +103,17 @@ int Bench(BenchRequest request) {
     for (const StepCase& step : cases) PrintRate(step, request.seconds);
     return static_cast<int>(Exit::kOk);
   }
+  if (request.in_turn && cases.size() != 1)
+    throw Error(
+        fmt::format("--in-turn times one case, not {}: name one variant, context, m, precision and "
+                    "number of threads",
+                    cases.size()));
   std::map<int, MachineLimits> limits;
   for (const int threads : request.threads) limits.emplace(threads, MeasureMachine(threads));
+  if (request.in_turn) {
+    TimeInTurn(cases.front(), request.seconds, limits.begin()->second);
+    return static_cast<int>(Exit::kOk);
+  }
   fmt::print("{}", request.csv ? BenchCsvHeader() : BenchHeader(cases.front(), limits));
   std::string breakdown;
   for (const StepCase& step : cases) {
@@ -142,10 +163,17 @@ void AddBench(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   CLI::Option* csv = bench->add_flag("--csv", r->csv, "One line a case and op, for machines");
+  CLI::Option* rate =
+      bench
+          ->add_flag("--rate", r->rate,
+                     "Only the tokens/s of each case, a number a line; the machine is not measured")
+          ->excludes(csv);
   bench
-      ->add_flag("--rate", r->rate,
-                 "Only the tokens/s of each case, a number a line; the machine is not measured")
-      ->excludes(csv);
+      ->add_flag("--in-turn", r->in_turn,
+                 "Time one case anew for each line of standard input, in CSV and an empty line after it: in "
+                 "turn with another program, as bench/peers/in_turn.py does")
+      ->excludes(csv)
+      ->excludes(rate);
   bench->footer(
       "Examples:\n"
       "  darkformer bench\n"

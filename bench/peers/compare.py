@@ -1,22 +1,20 @@
 #!/usr/bin/env python3
 """Times Darkformer beside its peers in one session and prints a table of ratios in Markdown.
 
-    compare.py DARKFORMER [--contexts 512,2048] [--threads 1,2] [--rounds 3] [--only TEXT] [--out peers.md]
+    compare.py DARKFORMER [--contexts 512,2048] [--threads 1,2] [--turns 12] [--only TEXT] [--out peers.md]
 
-Each round runs every program of a row once, one after the other, so that a slow minute of the machine hits all of them;
-a figure is the median of the rounds' figures, a ratio that of the rounds' ratios. A round's figure is the median of its
-timed steps, for our modules the mean. In bf16 the peers run under autocast."""
+Both programs of a row are in memory and take turns of a step (or as many as fit into --seconds), so that a slow minute of
+the machine hits both. Milliseconds are medians over the turns, of a turn its median step (for our modules its mean);
+ratios are medians over the pairs of turns, with quartiles. In bf16 the peers run under autocast."""
 
 import argparse
-import csv
 import dataclasses
-import io
 import itertools
 import json
 import pathlib
-import statistics
-import subprocess
 import sys
+
+from in_turn import Darkformer, Peer, alternate, medians, ratio
 
 SHAPES = {256: {"width": 256, "layers": 6, "heads": 4, "ff": 1024, "vocab": 4096, "m": 64},
           768: {"width": 768, "layers": 6, "heads": 12, "ff": 2048, "vocab": 4096, "m": 64}}
@@ -57,40 +55,37 @@ def rows(options):
 
 def ours(options, row):
     shape = SHAPES[row.width]
-    command = [options.binary, "bench", "--csv", "--variants", row.variant, "--contexts", row.context, "--threads", row.threads,
-               "--features", shape["m"], "--tokens", options.tokens, "--seconds", options.seconds, "--precisions", row.precision,
-               "--vocab", shape["vocab"]]
+    command = ["--variants", row.variant, "--contexts", row.context, "--threads", row.threads, "--features", shape["m"],
+               "--tokens", options.tokens, "--seconds", options.seconds, "--precisions", row.precision, "--vocab", shape["vocab"]]
     for key in ("width", "layers", "heads", "ff"):
         command += ["--set", f"model.{key}={shape[key]}"]
-    output = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-    table = list(csv.DictReader(io.StringIO(output)))
-    if row.what == "step":
-        return next(float(line["ms"]) for line in table if line["op"] == "step")
-    parts = [float(line["ms"]) for line in table if line["op"] in ("feature_attention", "geometry", "softmax_attention")]
-    return sum(parts) / shape["layers"]
+    return Darkformer(options.binary, command)
 
 
 def peer(options, row):
     case = dict(SHAPES[row.width], what=row.what, kind=row.kind, compile=row.compiled, context=row.context, threads=row.threads,
                 seconds=options.seconds, batch=max(1, options.tokens // row.context), precision=row.precision)
-    result = subprocess.run([sys.executable, FOLDER / "time_peer.py", json.dumps(case)], capture_output=True, text=True)
-    if result.returncode != 0:
-        print(result.stderr[-400:], file=sys.stderr)
-        return None
-    return 1e3 * statistics.median(json.loads(result.stdout.splitlines()[-1]))
+    return Peer([sys.executable, FOLDER / "time_peer.py", json.dumps(case)])
+
+
+def milliseconds(row, times):
+    """Of what the row compares, from our times of the step and of each op."""
+    if row.what == "step":
+        return times["step"]
+    parts = [times.get(op, 0) for op in ("feature_attention", "geometry", "softmax_attention")]
+    return sum(parts) / SHAPES[row.width]["layers"]
 
 
 def measure(options, row):
-    mine, theirs = [], []
-    for _ in range(options.rounds):
-        mine.append(ours(options, row))
-        time = peer(options, row)
-        if time is None:
-            return f"| {row.label()} | {statistics.median(mine):.1f} | failed | |"
-        theirs.append(time)
-    ratios = [b / a for a, b in zip(mine, theirs)]
-    return (f"| {row.label()} | {statistics.median(mine):.1f} | {statistics.median(theirs):.1f} "
-            f"| {statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f}) |")
+    with ours(options, row) as first, peer(options, row) as second:
+        try:
+            turns = alternate(first, second, options.turns)
+        except RuntimeError as error:
+            print(error, file=sys.stderr)
+            return f"| {row.label()} | | failed | |"
+    pairs = [(milliseconds(row, times), time) for times, time in turns]
+    mine, theirs = medians(pairs)
+    return f"| {row.label()} | {mine:.1f} | {theirs:.1f} | {ratio(pairs)} |"
 
 
 def main():
@@ -99,8 +94,8 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--contexts", type=numbers, default=[512, 2048])
     parser.add_argument("--threads", type=numbers, default=[1, 2])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--turns", type=int, default=12)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of a turn, at least; and at least a step")
     parser.add_argument("--tokens", type=int, default=4096)
     parser.add_argument("--only", default="", help="rows whose first six cells contain this text, e.g. 'module |' or bf16")
     parser.add_argument("--out", type=pathlib.Path)

@@ -1,9 +1,12 @@
-"""Times one peer and prints the seconds of each step, one line:  time_peer.py '{"what": "step", "kind": "exact", …}'
+"""Times one peer, once for each line of standard input (in_turn.py):  time_peer.py '{"what": "step", "kind": "exact", …}'
+
+It answers with the median milliseconds of steps for at least "seconds", and an empty line.
 
 what "step" is forward, backward, clipping and AdamW of the whole model; "module" forward and backward of one layer's
-attention on given queries, keys and values. The first steps (warm-up, compilation) are not printed."""
+attention on given queries, keys and values. The first steps (warm-up, compilation) are not timed."""
 
 import json
+import statistics
 import sys
 import time
 
@@ -48,12 +51,13 @@ def main(case):
     once = {"step": step, "module": module}[case["what"]](case)
     for _ in range(2):
         once()
-    seconds, start = [], time.perf_counter()
-    while len(seconds) < 3 or time.perf_counter() - start < case["seconds"]:
-        begin = time.perf_counter()
-        once()
-        seconds.append(time.perf_counter() - begin)
-    print(json.dumps(seconds))
+    for _ in sys.stdin:
+        seconds, start = [], time.perf_counter()
+        while not seconds or time.perf_counter() - start < case["seconds"]:
+            begin = time.perf_counter()
+            once()
+            seconds.append(time.perf_counter() - begin)
+        print(1e3 * statistics.median(seconds), end="\n\n", flush=True)
 
 
 main(json.loads(sys.argv[1]))

@@ -16,7 +16,6 @@
 namespace dark {
 namespace {
 
-constexpr std::size_t kFewestSteps = 3;
 const OptimOptions kOptim;
 
 std::vector<std::int32_t> RandomTokens(const StepCase& step, const std::string& stream_name) {
@@ -50,9 +49,8 @@ std::vector<OpProfile> ByKind(const std::vector<OpProfile>& ops, double steps) {
   return sorted;
 }
 
-/// A model with its optimiser and one batch.
 template <class T>
-class Bench {
+class Bench final : public StepBench {
  public:
   explicit Bench(const StepCase& step)
       : model_(step.model, step.attention, {step.batch, step.context, step.vocab}, 1,
@@ -62,8 +60,27 @@ class Bench {
         targets_(RandomTokens(step, "targets")) {
     model_.Allocate();
     model_.SetBatch(inputs_.data(), targets_.data());
+    Step();
   }
 
+  StepTiming Run(std::size_t fewest, double min_seconds, bool beside_machine) override {
+    ClearTimes();
+    StepTiming timing;
+    const auto start = Clock::now();
+    double rate = beside_machine ? FmaRateNow(ThreadCount()) : 0;
+    while (timing.seconds.size() < fewest || SecondsSince(start) < min_seconds) {
+      const auto begin = Clock::now();
+      Step();
+      timing.seconds.push_back(SecondsSince(begin));
+      if (!beside_machine) continue;
+      const double before = std::exchange(rate, FmaRateNow(ThreadCount()));
+      timing.fma.push_back(timing.seconds.back() * (before + rate) / 2);
+    }
+    Describe(timing);
+    return timing;
+  }
+
+ private:
   void Step() {
     model_.parameters().RestartGradients();
     model_.ForwardBackward(1.0 / static_cast<double>(inputs_.size()));
@@ -77,25 +94,6 @@ class Bench {
     optimizer_seconds_ = 0;
   }
 
-  StepTiming Run(double min_seconds, bool beside_machine) {
-    Step();
-    ClearTimes();
-    StepTiming timing;
-    const auto start = Clock::now();
-    double rate = beside_machine ? FmaRateNow(ThreadCount()) : 0;
-    while (timing.seconds.size() < kFewestSteps || SecondsSince(start) < min_seconds) {
-      const auto begin = Clock::now();
-      Step();
-      timing.seconds.push_back(SecondsSince(begin));
-      if (!beside_machine) continue;
-      const double before = std::exchange(rate, FmaRateNow(ThreadCount()));
-      timing.fma.push_back(timing.seconds.back() * (before + rate) / 2);
-    }
-    Describe(timing);
-    return timing;
-  }
-
- private:
   // AdamW reads p, g, m, v and writes p, m, v; the norm reads g.
   void Describe(StepTiming& timing) {
     std::vector<OpProfile> ops = model_.tape().Profile();
@@ -104,6 +102,7 @@ class Bench {
     ops.push_back(
         {"adamw", {}, StreamWork(8, model_.parameters().count(), sizeof(T)), 0, optimizer_seconds_});
     timing.ops = ByKind(ops, static_cast<double>(timing.seconds.size()));
+    timing.peak_memory = PeakMemory();
   }
 
   Model<T> model_;
@@ -118,13 +117,15 @@ double StepTiming::Median() const { return MedianOf(seconds); }
 
 double StepTiming::FmaRate() const { return MedianOf(fma) / MedianOf(seconds); }
 
-StepTiming TimeStep(const StepCase& step, double min_seconds, bool beside_machine) {
+std::unique_ptr<StepBench> MakeStepBench(const StepCase& step) {
   omp_set_num_threads(step.threads);
   ResetPeakMemory();
-  StepTiming timing = step.precision == "fp64" ? Bench<double>(step).Run(min_seconds, beside_machine)
-                                               : Bench<float>(step).Run(min_seconds, beside_machine);
-  timing.peak_memory = PeakMemory();
-  return timing;
+  if (step.precision == "fp64") return std::make_unique<Bench<double>>(step);
+  return std::make_unique<Bench<float>>(step);
+}
+
+StepTiming TimeStep(const StepCase& step, double min_seconds, bool beside_machine) {
+  return MakeStepBench(step)->Run(3, min_seconds, beside_machine);
 }
 
 }  // namespace dark

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,18 @@ struct StepTiming {
   double FmaRate() const;
 };
 
-/// Builds the model and times steps until at least `min_seconds` have passed and three are done. The first
-/// step is not counted. `beside_machine` times the machine's multiply-adds between the steps too (fma).
+/// A model with its optimiser and one batch, after a first step that is not timed.
+class StepBench {
+ public:
+  virtual ~StepBench() = default;
+  /// Times steps until at least `min_seconds` have passed and `fewest` are done. `beside_machine` times the
+  /// machine's multiply-adds between the steps too (fma).
+  virtual StepTiming Run(std::size_t fewest, double min_seconds, bool beside_machine) = 0;
+};
+/// Sets the process's number of threads.
+std::unique_ptr<StepBench> MakeStepBench(const StepCase& step);
+
+/// The same for at least three steps.
 StepTiming TimeStep(const StepCase& step, double min_seconds, bool beside_machine);
 
 }  // namespace dark

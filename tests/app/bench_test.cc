@@ -11,13 +11,13 @@ namespace {
 
 using Catch::Contains;
 
-ShellResult Bench(const std::string& options) {
-  return RunShell(
-      std::string(DARKFORMER) +
-      " bench --set model.layers=1 --set model.width=32 --set model.heads=2 --set model.head_dim=16 "
-      "--set model.ff=64 --vocab 64 --tokens 128 --seconds 0 " +
-      options);
+std::string BenchCommand(const std::string& options) {
+  return std::string(DARKFORMER) +
+         " bench --set model.layers=1 --set model.width=32 --set model.heads=2 --set model.head_dim=16 "
+         "--set model.ff=64 --vocab 64 --tokens 128 --seconds 0 " +
+         options;
 }
+ShellResult Bench(const std::string& options) { return RunShell(BenchCommand(options)); }
 
 std::vector<std::vector<std::string>> Rows(const std::string& csv) {
   std::vector<std::vector<std::string>> rows;
@@ -112,6 +112,23 @@ TEST_CASE("bench --rate prints a number a case and nothing else") {
   CHECK(numbers.get() == '\n');
   CHECK(numbers.get() == EOF);
   CHECK(Bench("--rate --csv").code == 2);
+}
+
+TEST_CASE("bench --in-turn times its case once for each line it reads") {
+  const ShellResult result =
+      RunShell("printf '\\n\\n' | " + BenchCommand("--in-turn --variants exact --contexts 32"));
+  INFO(result.output);
+  CHECK(result.code == 0);
+  int answers = 0, steps = 0;
+  for (const auto& row : Rows(result.output)) {
+    if (row.size() == 1) ++answers;
+    if (row.size() > 6 && row[6] == "step") ++steps;
+  }
+  CHECK(steps == 2);
+  CHECK(answers == 2);
+  const ShellResult two = Bench("--in-turn --variants exact,darkformer");
+  CHECK(two.code != 0);
+  CHECK_THAT(two.output, Contains("one case, not 2"));
 }
 
 TEST_CASE("bench refuses what it does not know before it times anything") {
