@@ -11,7 +11,8 @@ namespace dark {
 
 /// Causal attention over features by chunks of kChunk tokens. The forward pass keeps its state at every
 /// segment's start; the backward pass takes a segment's features again and holds them while it works on the
-/// segment, so that its working memory is the same for every T.
+/// segment, so that its working memory is the same for every T. Only features so few that they stay in the
+/// caches are kept from the forward pass; the bits are the same.
 template <class T>
 class Chunked final : public FeatureAttention<T> {
  public:
@@ -27,6 +28,7 @@ class Chunked final : public FeatureAttention<T> {
 
  private:
   static constexpr Index kSegment = 8 * kChunk;
+  static constexpr Index kMostKept = Index{4} << 20;  // bytes of features
 
   /// Working memory of one thread. Sizes: C = kChunk, L = tokens of a segment, Q = query heads that share a
   /// key head, d = value_dim.
@@ -85,14 +87,32 @@ class Chunked final : public FeatureAttention<T> {
     return Head(data, out_->cols, shape_.context, b, h, shape_.value_dim);
   }
   static ConstHead<T> From(HeadView<T> view, Index t) { return {view.row(t), view.stride}; }
+  /// φ(k) of a chunk [rows × m] and its scales [rows], φ(q) of the i-th query head that shares the key head.
+  T* PhiK(const Unit& u, const Chunk& c) const {
+    return keeps_features_ ? kept_phi_k_ + KeyRow(u, c) * m_ : u.w.phi_k + c.local() * m_;
+  }
+  T* KeyScale(const Unit& u, const Chunk& c) const {
+    return keeps_features_ ? kept_key_scale_ + KeyRow(u, c) : u.w.key_scale + c.local();
+  }
+  T* PhiQ(const Unit& u, Index i, const Chunk& c) const {
+    if (!keeps_features_) return u.w.phi_q + (i * segment_length() + c.local()) * m_;
+    const Index h = u.key_head * shape_.queries_per_key() + i;
+    return kept_phi_q_ + ((u.b * shape_.heads + h) * shape_.context + c.begin) * m_;
+  }
+  Index KeyRow(const Unit& u, const Chunk& c) const {
+    return (u.b * shape_.key_heads + u.key_head) * shape_.context + c.begin;
+  }
   T* Denominator(Index b, Index h) const { return denominator_ + (b * shape_.heads + h) * shape_.context; }
   T* Partial(Index b, Index key_head) const {
     return partials_ + (b * shape_.key_heads + key_head) * map_->partial_size();
   }
 
+  void KeyFeatures(const Unit& u, const Chunk& c) const;
+  void QueryFeatures(const Unit& u, Index i, Index h, const Chunk& c) const;
+  void Weights(const Unit& u, const Chunk& c, T before) const;
+
   void ForwardUnit(const Unit& u) const;
-  void KeyFeatures(const Unit& u, const Chunk& c, T before) const;
-  void ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const;
+  void ForwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state) const;
   void AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const;
 
   void BackwardUnit(const Unit& u, GradientBetas<T> betas) const;
@@ -105,10 +125,13 @@ class Chunked final : public FeatureAttention<T> {
   HeadShape shape_;
   std::shared_ptr<FeatureMap<T>> map_;
   Index m_;
-  Operands operands_;  ///< of all products but the logits of features
+  bool keeps_features_;  ///< from the forward to the backward pass
+  Operands operands_;    ///< of all products but the logits of features
   Node<T>*q_, *k_, *v_, *out_;
   T* denominator_ = nullptr;  // [batch × heads × context], 0 where it underflowed
   T* states_ = nullptr;       // [batch × key_heads × segments × PrefixState size]: state at its start
+  T *kept_phi_k_ = nullptr, *kept_phi_q_ = nullptr,
+    *kept_key_scale_ = nullptr;  // each [batch × heads × T (× m)]
   T* scratch_ = nullptr;
   T* partials_ = nullptr;  // [batch × key_heads × map partial]
   Index scratch_size_ = 0;

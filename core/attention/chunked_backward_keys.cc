@@ -19,7 +19,7 @@ void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later
   RowArray<T>(factor, rows) = (first - RowArray<T>(w.running + local, rows)).exp();
   ForQueries(u.key_head, [&](Index i, Index) {
     const Index at = i * segment_length() + local;
-    const MatrixMap<T> phi_q(w.phi_q + at * m_, rows, m_);
+    const MatrixMap<T> phi_q(PhiQ(u, i, c), rows, m_);
     for (Index r = 0; r < rows; ++r) through.row(r) = factor[r] * phi_q.row(r);
     Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, {through.data(), m_}, {w.dnum + at * vd, vd}, T(1), later.s,
          vd, operands_);
@@ -38,13 +38,13 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
   const Scratch& w = u.w;
   const Index rows = c.rows, vd = shape_.value_dim, local = c.local();
   const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
-  MatrixMap<T> phi_k(w.phi_k + local * m_, rows, m_), dphi(w.dphi_k + local * m_, rows, m_);
+  MatrixMap<T> phi_k(PhiK(u, c), rows, m_), dphi(w.dphi_k + local * m_, rows, m_);
   MatrixMap<T> through(w.dphi_q, rows, m_);
   if (c.begin + rows < shape_.context) {
     Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {values.row(c.begin), values.stride}, {later.s, vd}, T(0),
          through.data(), m_, operands_);
     T factor[kChunk];
-    RowArray<T>(factor, rows) = (RowArray<T>(w.key_scale + local, rows) - later.scale).exp();
+    RowArray<T>(factor, rows) = (RowArray<T>(KeyScale(u, c), rows) - later.scale).exp();
     for (Index j = 0; j < rows; ++j) {
       dphi.row(j) += factor[j] * (through.row(j) + later.Z().transpose());
       through.row(j) = factor[j] * phi_k.row(j);

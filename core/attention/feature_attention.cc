@@ -21,6 +21,13 @@ Chunked<T>::Chunked(Tape<T>& tape, const std::string& name, const HeadShape& sha
   out_ = tape.Activation(name, shape.tokens(), shape.heads * shape.value_dim);
   tape.Keep(&denominator_, shape.tokens() * shape.heads);
   tape.Keep(&states_, shape.batch * shape.key_heads * segments() * PrefixState<T>::Size(m_, shape.value_dim));
+  const Index features = shape.tokens() * (shape.heads + shape.key_heads) * m_;
+  keeps_features_ = features * static_cast<Index>(sizeof(T)) <= kMostKept;
+  if (keeps_features_) {
+    tape.Keep(&kept_phi_k_, shape.tokens() * shape.key_heads * m_);
+    tape.Keep(&kept_phi_q_, shape.tokens() * shape.heads * m_);
+    tape.Keep(&kept_key_scale_, shape.tokens() * shape.key_heads);
+  }
   const auto sizes = ScratchSizes();
   scratch_size_ = std::accumulate(sizes.begin(), sizes.end(), Index{0});
   tape.Scratch(&scratch_, scratch_size_ * ThreadCount());
@@ -31,8 +38,9 @@ Chunked<T>::Chunked(Tape<T>& tape, const std::string& name, const HeadShape& sha
 template <class T>
 std::array<Index, 16> Chunked<T>::ScratchSizes() const {
   const Index c = kChunk, l = segment_length(), d = shape_.value_dim, q = shape_.queries_per_key();
-  std::array<Index, 16> sizes = {m_ * d, m_, m_ * d, m_,         c * c,  c * c,     c * c, c,
-                                 l * m_, l,  l,      q * l * m_, l * m_, q * l * d, q * l, c * m_};
+  const Index taken = keeps_features_ ? 0 : l;  // tokens whose features are taken again
+  std::array<Index, 16> sizes = {m_ * d, m_, m_ * d,         m_,     c * c,     c * c, c * c, c, taken * m_,
+                                 taken,  l,  q * taken * m_, l * m_, q * l * d, q * l, c * m_};
   for (Index& size : sizes) size = RoundUp(size, 16);
   return sizes;
 }

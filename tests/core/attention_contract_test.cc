@@ -219,6 +219,35 @@ TEST_CASE("attention writes gradients to which nothing was added, whatever their
   }
 }
 
+// Features of one sequence are few enough to be kept for the backward pass, those of two are taken again.
+TEST_CASE("what a sequence gets does not depend on the batch it is in, to the bit") {
+  const Index context = 530;
+  for (const VariantInfo& info : AttentionVariants()) {
+    INFO(info.name);
+    AttentionOptions options;
+    options.variant = info.name;
+    options.m = 256;
+    const auto first_sequence = [&](Index batch) {
+      AttentionHarness<float> harness(options, Heads(batch, context, 4, 2, 4));
+      harness.Forward();
+      harness.Backward();
+      std::vector<float> all;
+      const auto add = [&](const float* rows, Index cols) {
+        all.insert(all.end(), rows, rows + context * cols);
+      };
+      add(harness.layer.out->value, harness.layer.out->cols);
+      for (const Node<float>* node : {harness.q, harness.k, harness.v}) add(node->grad, node->cols);
+      return std::pair(all, harness.tape.bytes());
+    };
+    const auto [alone, bytes_alone] = first_sequence(1);
+    const auto [together, bytes_together] = first_sequence(2);
+    CHECK(alone == together);
+    const auto features = static_cast<std::size_t>(context * (4 + 2) * options.m) * sizeof(float);
+    const std::size_t grown = bytes_together - std::min(bytes_alone, bytes_together);
+    if (info.name == std::string("performer")) CHECK(grown < features);  // not twice as many
+  }
+}
+
 TEST_CASE("attention is finite at input scales 0.1 to 10, and an underflow is counted") {
   for (const double scale : {0.1, 1.0, 3.0, 10.0}) {
     for (const Case& c : Cases(70)) {
