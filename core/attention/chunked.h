@@ -87,16 +87,16 @@ class Chunked final : public FeatureAttention<T> {
     return Head(data, out_->cols, shape_.context, b, h, shape_.value_dim);
   }
   static ConstHead<T> From(HeadView<T> view, Index t) { return {view.row(t), view.stride}; }
-  /// φ(k) of a chunk [rows × m] and its scales [rows], φ(q) of the i-th query head that shares the key head.
+  /// φ(k) of a chunk [rows × m] and its scales [rows], φ(q) of a query head.
   T* PhiK(const Unit& u, const Chunk& c) const {
     return keeps_features_ ? kept_phi_k_ + KeyRow(u, c) * m_ : u.w.phi_k + c.local() * m_;
   }
   T* KeyScale(const Unit& u, const Chunk& c) const {
     return keeps_features_ ? kept_key_scale_ + KeyRow(u, c) : u.w.key_scale + c.local();
   }
-  T* PhiQ(const Unit& u, Index i, const Chunk& c) const {
+  T* PhiQ(const Unit& u, Index h, const Chunk& c) const {
+    const Index i = h % shape_.queries_per_key();
     if (!keeps_features_) return u.w.phi_q + (i * segment_length() + c.local()) * m_;
-    const Index h = u.key_head * shape_.queries_per_key() + i;
     return kept_phi_q_ + ((u.b * shape_.heads + h) * shape_.context + c.begin) * m_;
   }
   Index KeyRow(const Unit& u, const Chunk& c) const {
@@ -108,11 +108,11 @@ class Chunked final : public FeatureAttention<T> {
   }
 
   void KeyFeatures(const Unit& u, const Chunk& c) const;
-  void QueryFeatures(const Unit& u, Index i, Index h, const Chunk& c) const;
+  void QueryFeatures(const Unit& u, Index h, const Chunk& c) const;
   void Weights(const Unit& u, const Chunk& c, T before) const;
 
   void ForwardUnit(const Unit& u) const;
-  void ForwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state) const;
+  void ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const;
   void AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const;
 
   void BackwardUnit(const Unit& u, GradientBetas<T> betas) const;

@@ -70,12 +70,12 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   const Index rows = c.rows, vd = shape_.value_dim, at = i * segment_length() + c.local();
   const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
   const auto queries = From(QueryHead(q_->value, u.b, h), c.begin);
-  T *phi_q = PhiQ(u, i, c), *phi_k = PhiK(u, c), *dnum = w.dnum + at * vd;
+  T *phi_q = PhiQ(u, h, c), *phi_k = PhiK(u, c), *dnum = w.dnum + at * vd;
   MatrixMap<T> scores(w.scores, rows, rows), dscores(w.dscores, rows, rows), dphi(w.dphi_q, rows, m_);
   const MatrixMap<T> weights(w.weights, rows, rows);
   const Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> dden(w.dden + at, rows);
 
-  if (!keeps_features_) QueryFeatures(u, i, h, c);
+  if (!keeps_features_) QueryFeatures(u, h, c);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q, m_}, {phi_k, m_}, T(0), w.scores, rows, operands_,
        kResult);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, {dnum, vd}, {values.row(c.begin), values.stride}, T(0),

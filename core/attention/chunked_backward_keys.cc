@@ -17,9 +17,9 @@ void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later
   }
   T factor[kChunk];
   RowArray<T>(factor, rows) = (first - RowArray<T>(w.running + local, rows)).exp();
-  ForQueries(u.key_head, [&](Index i, Index) {
+  ForQueries(u.key_head, [&](Index i, Index h) {
     const Index at = i * segment_length() + local;
-    const MatrixMap<T> phi_q(PhiQ(u, i, c), rows, m_);
+    const MatrixMap<T> phi_q(PhiQ(u, h, c), rows, m_);
     for (Index r = 0; r < rows; ++r) through.row(r) = factor[r] * phi_q.row(r);
     Gemm(Op::kTranspose, Op::kNone, m_, vd, rows, {through.data(), m_}, {w.dnum + at * vd, vd}, T(1), later.s,
          vd, operands_);

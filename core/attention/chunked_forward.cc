@@ -23,7 +23,7 @@ void Chunked<T>::ForwardUnit(const Unit& u) const {
     const Chunk c = ChunkAt(begin, /*segment=*/begin);
     KeyFeatures(u, c);
     Weights(u, c, state.scale);
-    ForQueries(u.key_head, [&](Index i, Index h) { ForwardQueries(u, i, h, c, state); });
+    ForQueries(u.key_head, [&](Index, Index h) { ForwardQueries(u, h, c, state); });
     AddToState(u, c, state);
   }
 }
@@ -36,12 +36,12 @@ template void Chunked<float>::KeyFeatures(const Unit&, const Chunk&) const;
 template void Chunked<double>::KeyFeatures(const Unit&, const Chunk&) const;
 
 template <class T>
-void Chunked<T>::QueryFeatures(const Unit& u, Index i, Index h, const Chunk& c) const {
-  ScaledFeatures<T>(*map_, u.key_head, c.rows, From(QueryHead(q_->value, u.b, h), c.begin), PhiQ(u, i, c),
+void Chunked<T>::QueryFeatures(const Unit& u, Index h, const Chunk& c) const {
+  ScaledFeatures<T>(*map_, u.key_head, c.rows, From(QueryHead(q_->value, u.b, h), c.begin), PhiQ(u, h, c),
                     nullptr);
 }
-template void Chunked<float>::QueryFeatures(const Unit&, Index, Index, const Chunk&) const;
-template void Chunked<double>::QueryFeatures(const Unit&, Index, Index, const Chunk&) const;
+template void Chunked<float>::QueryFeatures(const Unit&, Index, const Chunk&) const;
+template void Chunked<double>::QueryFeatures(const Unit&, Index, const Chunk&) const;
 
 // From the scales of keys and of the state that came in, all factors that follow from them.
 template <class T>
@@ -53,13 +53,12 @@ template void Chunked<double>::Weights(const Unit&, const Chunk&, double) const;
 
 // Numerators and normalisers of one chunk of one query head: in-chunk pairs plus the state that came in.
 template <class T>
-void Chunked<T>::ForwardQueries(const Unit& u, Index query, Index h, const Chunk& c,
-                                const PrefixState<T>& state) const {
+void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const {
   const Index rows = c.rows, vd = shape_.value_dim;
   const Scratch& w = u.w;
   const auto values = ValueHead(v_->value, u), out = OutHead(out_->value, u.b, h);
-  QueryFeatures(u, query, h, c);
-  const MatrixMap<T> weights(w.weights, rows, rows), phi_q(PhiQ(u, query, c), rows, m_);
+  QueryFeatures(u, h, c);
+  const MatrixMap<T> weights(w.weights, rows, rows), phi_q(PhiQ(u, h, c), rows, m_);
   MatrixMap<T> scores(w.scores, rows, rows), carried(w.dphi_q, rows, m_);  // free in the forward pass
   Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q.data(), m_}, {PhiK(u, c), m_}, T(0), w.scores, rows,
        operands_, kResult);
