@@ -29,7 +29,7 @@ GradientError CheckGradients(const std::function<double()>& loss, const std::fun
       value = saved;
       const double exact = analytic[i][static_cast<std::size_t>(element)];
       const double error = std::abs(exact - numeric) / std::max({std::abs(exact), std::abs(numeric), floor});
-      if (!(error <= worst.error)) worst = {error, node.name, element, exact, numeric};
+      if (std::isnan(error) || error > worst.error) worst = {error, node.name, element, exact, numeric};
     }
   }
   return worst;

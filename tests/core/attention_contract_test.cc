@@ -9,6 +9,7 @@
 #include "core/tensor/parallel.h"
 #include "tests/core/attention_harness.h"
 #include "tests/core/count_allocations.h"
+#include "tests/core/largest.h"
 
 namespace dark {
 namespace {
@@ -92,7 +93,7 @@ double DistanceToExplicit(const AttentionHarness<T>& harness) {
             sum[c] += weight * static_cast<double>(v.row(other)[c]);
         }
         for (std::size_t c = 0; c < sum.size(); ++c)
-          worst = std::max(worst, std::abs(sum[c] / normaliser - static_cast<double>(out.row(t)[c])));
+          worst = testing::Largest(worst, std::abs(sum[c] / normaliser - static_cast<double>(out.row(t)[c])));
       }
     }
   }
@@ -192,7 +193,7 @@ TEST_CASE("attention backward accumulates and a step allocates nothing") {
     double worst = 0;
     for (const Node<double>* node : harness.Nodes()) {
       for (Index e = 0; e < node->size(); ++e, ++i)
-        worst = std::max(worst, std::abs(node->grad[e] - 2 * once[i]));
+        worst = testing::Largest(worst, std::abs(node->grad[e] - 2 * once[i]));
     }
     CHECK(worst < 1e-9);
   }

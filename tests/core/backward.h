@@ -6,13 +6,18 @@
 
 namespace dark::testing {
 
-/// A backward pass from gradients that hold nothing of use: an op that adds where it should write leaves NaN.
+/// Before a backward pass: gradients hold nothing of use. An op that adds where it should write leaves NaN.
 template <class T>
-void BackwardAnew(Parameters<T>& parameters, Tape<T>& tape) {
+void SpoilGradients(Parameters<T>& parameters) {
   for (Node<T>& node : parameters.nodes()) {
     if (node.trainable) node.Grad().setConstant(std::numeric_limits<T>::quiet_NaN());
   }
   parameters.RestartGradients();
+}
+
+template <class T>
+void BackwardAnew(Parameters<T>& parameters, Tape<T>& tape) {
+  SpoilGradients(parameters);
   tape.Backward();
   for (Node<T>& node : parameters.nodes()) node.StartGradient();  // no op may have added to it
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/core/backward.h"
+#include "tests/core/largest.h"
 
 namespace dark::testing {
 
@@ -27,8 +28,7 @@ inline void Load(const nlohmann::json& array, double* to) {
 inline double Distance(const nlohmann::json& array, const double* values) {
   double worst = 0;
   const std::vector<double> expected = Values(array);
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    worst = std::max(worst, std::abs(expected[i] - values[i]));
+  for (std::size_t i = 0; i < expected.size(); ++i) worst = Largest(worst, std::abs(expected[i] - values[i]));
   return worst;
 }
 

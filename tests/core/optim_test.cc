@@ -213,7 +213,7 @@ TEST_CASE("every element is updated and counted, whatever the size and what else
       const double was = before[i][static_cast<std::size_t>(e)], moved = node.value[e] - was,
                    g = clip * node.grad[e];
       const double expected = node.trainable ? -lr * (g / (std::abs(g) + o.eps) + o.weight_decay * was) : 0;
-      worst = std::max(worst, std::abs(moved - expected));
+      worst = testing::Largest(worst, std::abs(moved - expected));
       change += moved * moved;
     }
     if (node.trainable) count += static_cast<double>(node.size());
