@@ -87,11 +87,14 @@ void PrintRate(const StepCase& step, double seconds) {
 }
 
 // An answer ends with an empty line, so that who asks knows when its turn is.
-void TimeInTurn(const StepCase& step, double seconds, const MachineLimits& machine) {
+void TimeInTurn(const StepCase& step, double seconds) {
   const std::unique_ptr<StepBench> bench = MakeStepBench(step);
   for (std::string line; std::getline(std::cin, line);) {
-    const StepTiming timing = bench->Run(1, seconds, /*beside_machine=*/true);
-    fmt::print("{}{}\n", BenchCsvHeader(), BenchCsv(step, timing, machine));
+    const StepTiming timing = bench->Run(1, seconds, /*beside_machine=*/false);
+    fmt::print("op,ms\nstep,{:.4f}\n", 1e3 * timing.Median());
+    for (const OpProfile& op : timing.ops)
+      fmt::print("{},{:.4f}\n", op.kind, 1e3 * (op.forward_seconds + op.backward_seconds));
+    fmt::print("\n");
     std::fflush(stdout);
   }
 }
@@ -103,17 +106,17 @@ int Bench(BenchRequest request) {
     for (const StepCase& step : cases) PrintRate(step, request.seconds);
     return static_cast<int>(Exit::kOk);
   }
-  if (request.in_turn && cases.size() != 1)
-    throw Error(
-        fmt::format("--in-turn times one case, not {}: name one variant, context, m, precision and "
-                    "number of threads",
-                    cases.size()));
-  std::map<int, MachineLimits> limits;
-  for (const int threads : request.threads) limits.emplace(threads, MeasureMachine(threads));
   if (request.in_turn) {
-    TimeInTurn(cases.front(), request.seconds, limits.begin()->second);
+    if (cases.size() != 1) {
+      throw Error(fmt::format(
+          "--in-turn times one case, not {}: name one variant, context, m, precision and number of threads",
+          cases.size()));
+    }
+    TimeInTurn(cases.front(), request.seconds);
     return static_cast<int>(Exit::kOk);
   }
+  std::map<int, MachineLimits> limits;
+  for (const int threads : request.threads) limits.emplace(threads, MeasureMachine(threads));
   fmt::print("{}", request.csv ? BenchCsvHeader() : BenchHeader(cases.front(), limits));
   std::string breakdown;
   for (const StepCase& step : cases) {
@@ -169,9 +172,10 @@ void AddBench(CLI::App& app, int& exit_code) {
                      "Only the tokens/s of each case, a number a line; the machine is not measured")
           ->excludes(csv);
   bench
-      ->add_flag("--in-turn", r->in_turn,
-                 "Time one case anew for each line of standard input, in CSV and an empty line after it: in "
-                 "turn with another program, as bench/peers/in_turn.py does")
+      ->add_flag(
+          "--in-turn", r->in_turn,
+          "Answer each line of standard input: time the one case, at least a step, and print the ms of the "
+          "step and of each op in CSV and an empty line; bench/peers/in_turn.py takes turns with it")
       ->excludes(csv)
       ->excludes(rate);
   bench->footer(

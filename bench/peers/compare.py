@@ -81,7 +81,7 @@ def measure(options, row):
         try:
             turns = alternate(first, second, options.turns)
         except RuntimeError as error:
-            print(error, file=sys.stderr)
+            print(f"{row.label()}: {error}", file=sys.stderr)
             return f"| {row.label()} | | failed | |"
     pairs = [(milliseconds(row, times), time) for times, time in turns]
     mine, theirs = medians(pairs)

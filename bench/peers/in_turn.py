@@ -3,10 +3,12 @@
 
     in_turn.py DARKFORMER BASELINE [--turns 12] [--seconds 0.5] [-- OPTIONS OF darkformer bench]
 
-Both stay in memory and take turns of --seconds, at least a step. For the step and each op it prints the median over the turns of the
+Both stay in memory and take turns of --seconds, at least a step, of the case that the options name: by default --variants
+darkformer. BASELINE has to know bench --in-turn too. For the step and each op it prints the median over the turns of the
 milliseconds of both and of the ratio, BASELINE over DARKFORMER, with its quartiles."""
 
 import argparse
+import contextlib
 import csv
 import statistics
 import subprocess
@@ -19,6 +21,7 @@ class Program:
     """A process that takes a turn for each line it reads and answers with lines and an empty one."""
 
     def __init__(self, command):
+        self.name = str(command[0])
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True)
@@ -26,18 +29,16 @@ class Program:
     def turn(self):
         """The lines of its answer; raises RuntimeError with the end of its errors if it has ended instead."""
         lines = []
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write("\n")
             self.process.stdin.flush()
-        except BrokenPipeError:
-            pass
         for line in self.process.stdout:
             if line == "\n":
                 time.sleep(0.02)  # its threads may still wait for work at full speed
                 return lines
             lines.append(line)
         self.errors.seek(0)
-        raise RuntimeError(self.errors.read()[-400:])
+        raise RuntimeError(f"{self.name} ended with status {self.process.wait()}\n{self.errors.read()[-400:]}")
 
     def __enter__(self):
         return self
@@ -45,7 +46,8 @@ class Program:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # what it has not read
+            self.process.stdin.close()
         self.process.stdout.close()
         self.errors.close()
 
@@ -93,11 +95,11 @@ def main():
     if "--" in own:
         own, bench = own[:own.index("--")], own[own.index("--") + 1:]
     options = parser.parse_args(own)
-    command = ["--seconds", options.seconds, *bench]
+    command = ["--seconds", options.seconds, *(bench or ["--variants", "darkformer"])]
     with Darkformer(options.binary, command) as new, Darkformer(options.baseline, command) as old:
         turns = alternate(new, old, options.turns)
     print("| op | ms | ms of the baseline | times faster |", "| --- " * 4 + "|", sep="\n")
-    for op in turns[0][0]:
+    for op in [op for op in turns[0][0] if op in turns[0][1]]:
         pairs = [(a[op], b[op]) for a, b in turns]
         new_ms, old_ms = medians(pairs)
         print(f"| {op} | {new_ms:.2f} | {old_ms:.2f} | {ratio(pairs)} |")
