@@ -11,13 +11,13 @@ namespace dark {
 
 /// Causal attention over features by chunks of kChunk tokens. The forward pass keeps its state at every
 /// segment's start; the backward pass takes a segment's features again and holds them while it works on the
-/// segment, so that its working memory is the same for every T. Only features so few that they stay in the
-/// caches are kept from the forward pass; the bits are the same.
+/// segment, so that its working memory is the same for every T. Only features so few that a layer's stay in
+/// the caches are kept from the forward pass; the bits are the same.
 template <class T>
 class Chunked final : public FeatureAttention<T> {
  public:
   Chunked(Tape<T>& tape, const std::string& name, const HeadShape& shape, std::shared_ptr<FeatureMap<T>> map,
-          Node<T>* q, Node<T>* k, Node<T>* v);
+          Node<T>* q, Node<T>* k, Node<T>* v, Index most_kept);
 
   Node<T>* out() const override { return out_; }
   FeatureMap<T>& map() const override { return *map_; }
@@ -28,10 +28,9 @@ class Chunked final : public FeatureAttention<T> {
 
  private:
   static constexpr Index kSegment = 8 * kChunk;
-  static constexpr Index kMostKept = Index{4} << 20;  // bytes of features
 
   /// Working memory of one thread. Sizes: C = kChunk, L = tokens of a segment, Q = query heads that share a
-  /// key head, d = value_dim.
+  /// key head, d = value_dim. Features that are kept have their own memory, and none here.
   struct Scratch {
     T *s, *z, *later_s, *later_z;              // m·d, m, m·d, m: states of the past and of the future
     T *scores, *dscores, *weights, *carry;     // C·C, C·C, C·C, C
@@ -89,18 +88,20 @@ class Chunked final : public FeatureAttention<T> {
   static ConstHead<T> From(HeadView<T> view, Index t) { return {view.row(t), view.stride}; }
   /// φ(k) of a chunk [rows × m] and its scales [rows], φ(q) of a query head.
   T* PhiK(const Unit& u, const Chunk& c) const {
-    return keeps_features_ ? kept_phi_k_ + KeyRow(u, c) * m_ : u.w.phi_k + c.local() * m_;
+    return keeps_features_ ? Kept(kept_phi_k_, KeyHeadIndex(u), m_, c) : u.w.phi_k + c.local() * m_;
   }
   T* KeyScale(const Unit& u, const Chunk& c) const {
-    return keeps_features_ ? kept_key_scale_ + KeyRow(u, c) : u.w.key_scale + c.local();
+    return keeps_features_ ? Kept(kept_key_scale_, KeyHeadIndex(u), 1, c) : u.w.key_scale + c.local();
   }
   T* PhiQ(const Unit& u, Index h, const Chunk& c) const {
-    const Index i = h % shape_.queries_per_key();
-    if (!keeps_features_) return u.w.phi_q + (i * segment_length() + c.local()) * m_;
-    return kept_phi_q_ + ((u.b * shape_.heads + h) * shape_.context + c.begin) * m_;
+    if (keeps_features_) return Kept(kept_phi_q_, u.b * shape_.heads + h, m_, c);
+    return u.w.phi_q + (h % shape_.queries_per_key() * segment_length() + c.local()) * m_;
   }
-  Index KeyRow(const Unit& u, const Chunk& c) const {
-    return (u.b * shape_.key_heads + u.key_head) * shape_.context + c.begin;
+  Index KeyHeadIndex(const Unit& u) const { return u.b * shape_.key_heads + u.key_head; }
+  /// A head's rows of `width` values begin with a cache line, so that all heads round alike.
+  Index KeptSize(Index width) const { return RoundUp(shape_.context * width, 16); }
+  T* Kept(T* data, Index head, Index width, const Chunk& c) const {
+    return data + head * KeptSize(width) + c.begin * width;
   }
   T* Denominator(Index b, Index h) const { return denominator_ + (b * shape_.heads + h) * shape_.context; }
   T* Partial(Index b, Index key_head) const {
@@ -130,8 +131,8 @@ class Chunked final : public FeatureAttention<T> {
   Node<T>*q_, *k_, *v_, *out_;
   T* denominator_ = nullptr;  // [batch × heads × context], 0 where it underflowed
   T* states_ = nullptr;       // [batch × key_heads × segments × PrefixState size]: state at its start
-  T *kept_phi_k_ = nullptr, *kept_phi_q_ = nullptr,
-    *kept_key_scale_ = nullptr;  // each [batch × heads × T (× m)]
+  // [batch × key_heads (φ(q): heads) × KeptSize of m, or of 1 for the scales]
+  T *kept_phi_k_ = nullptr, *kept_phi_q_ = nullptr, *kept_key_scale_ = nullptr;
   T* scratch_ = nullptr;
   T* partials_ = nullptr;  // [batch × key_heads × map partial]
   Index scratch_size_ = 0;

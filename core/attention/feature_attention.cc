@@ -10,7 +10,7 @@ namespace dark {
 
 template <class T>
 Chunked<T>::Chunked(Tape<T>& tape, const std::string& name, const HeadShape& shape,
-                    std::shared_ptr<FeatureMap<T>> map, Node<T>* q, Node<T>* k, Node<T>* v)
+                    std::shared_ptr<FeatureMap<T>> map, Node<T>* q, Node<T>* k, Node<T>* v, Index most_kept)
     : shape_(shape),
       map_(std::move(map)),
       m_(map_->features()),
@@ -22,11 +22,11 @@ Chunked<T>::Chunked(Tape<T>& tape, const std::string& name, const HeadShape& sha
   tape.Keep(&denominator_, shape.tokens() * shape.heads);
   tape.Keep(&states_, shape.batch * shape.key_heads * segments() * PrefixState<T>::Size(m_, shape.value_dim));
   const Index features = shape.tokens() * (shape.heads + shape.key_heads) * m_;
-  keeps_features_ = features * static_cast<Index>(sizeof(T)) <= kMostKept;
+  keeps_features_ = features * static_cast<Index>(sizeof(T)) <= most_kept;
   if (keeps_features_) {
-    tape.Keep(&kept_phi_k_, shape.tokens() * shape.key_heads * m_);
-    tape.Keep(&kept_phi_q_, shape.tokens() * shape.heads * m_);
-    tape.Keep(&kept_key_scale_, shape.tokens() * shape.key_heads);
+    tape.Keep(&kept_phi_k_, shape.batch * shape.key_heads * KeptSize(m_));
+    tape.Keep(&kept_phi_q_, shape.batch * shape.heads * KeptSize(m_));
+    tape.Keep(&kept_key_scale_, shape.batch * shape.key_heads * KeptSize(1));
   }
   const auto sizes = ScratchSizes();
   scratch_size_ = std::accumulate(sizes.begin(), sizes.end(), Index{0});
@@ -78,8 +78,9 @@ template <class T>
 std::shared_ptr<FeatureAttention<T>> FeatureAttention<T>::Record(Tape<T>& tape, const std::string& name,
                                                                  const HeadShape& shape,
                                                                  std::shared_ptr<FeatureMap<T>> map,
-                                                                 Node<T>* q, Node<T>* k, Node<T>* v) {
-  auto op = std::make_shared<Chunked<T>>(tape, name, shape, std::move(map), q, k, v);
+                                                                 Node<T>* q, Node<T>* k, Node<T>* v,
+                                                                 Index most_kept) {
+  auto op = std::make_shared<Chunked<T>>(tape, name, shape, std::move(map), q, k, v, most_kept);
   // The recurrence: features of queries and keys, S += φ(k)vᵀ, out = φ(q)S. Pairs within a chunk are our
   // choice.
   const Index m = op->map().features(), queries = shape.tokens() * shape.heads,

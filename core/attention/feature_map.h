@@ -37,8 +37,8 @@ class FeatureMap {
                         const LogFeatureGradient<T>& gradient, T beta, HeadView<T> dx, T* partial) const = 0;
   /// Elements of `partial`; 0 without parameters.
   virtual Index partial_size() const { return 0; }
-  /// Adds a finished `partial` of key head g to the parameters' gradient. Called in a fixed order on one
-  /// thread.
+  /// Adds a finished `partial` of key head g to the parameters' gradient, as an op does (Tape::Record).
+  /// Called in a fixed order on one thread.
   virtual void AddPartial(Index /*key_head*/, const T* /*partial*/) {}
   /// Draws Ω anew; `count` numbers the draw, so that the same count gives the same Ω. Learned maps ignore it.
   virtual void Redraw(Index /*count*/) {}

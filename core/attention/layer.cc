@@ -136,7 +136,7 @@ void AttendWithFeatures(const AttentionContext<T>& c, bool learned, AttentionLay
         {"calibration", {}, {}}, {}, [] {}, [] {}, [c, layer, map] { CalibrateProposal(c, layer, *map); });
   }
   layer.features = FeatureAttention<T>::Record(c.tape, c.name + ".out", layer.shape, std::move(map), layer.q,
-                                               layer.k, layer.v);
+                                               layer.k, layer.v, c.most_kept_features);
   layer.out = layer.features->out();
 }
 

@@ -19,6 +19,7 @@ struct AttentionContext {
   HeadShape shape;   ///< key_heads = value_heads = G, dim = value_dim = d
   double rope_base;  ///< 0 = no rotation
   Node<T>*q, *k, *v;
+  Index most_kept_features = kMostKeptFeatures;
 };
 
 /// Health of one layer on the batch of the last Forward; NaN where the variant has no such thing.

@@ -98,10 +98,10 @@ class Tape {
     scratch_used_ += Arena<T>::Rounded(count);
   }
   /// One op: what it is and must do (`kind`, forward and backward work), then its actions. `forward` writes
-  /// its outputs' values, `backward` adds to the gradients of `inputs` (nullptr: none), each after a call of
-  /// Beta or StartGradient. The op's outputs are the activations made since the last op. `prepare`, if any,
-  /// runs before `forward` in Forward(prepare = true) only: calibration reads its inputs layer by layer
-  /// there.
+  /// its outputs' values, `backward` adds to the gradients of `inputs` (nullptr: none) and of the trainable
+  /// parameters it uses, each after a call of Beta or StartGradient. The op's outputs are the activations
+  /// made since the last op. `prepare`, if any, runs before `forward` in Forward(prepare = true) only:
+  /// calibration reads its inputs layer by layer there.
   void Record(const OpProfile& profile, std::vector<NodeUse<T>> inputs, Action forward, Action backward,
               Action prepare = nullptr);
   void Allocate();

@@ -186,7 +186,7 @@ TEST_CASE("attention backward accumulates and a step allocates nothing") {
       once.insert(once.end(), node->grad, node->grad + node->size());
     const std::size_t allocations = testing::CountAllocations([&] {
       harness.tape.Forward();
-      harness.tape.Backward();  // without clearing the parameters' gradients
+      harness.tape.Backward();  // without starting gradients anew
     });
     CHECK(allocations == 0);
     std::size_t i = 0;
@@ -220,32 +220,48 @@ TEST_CASE("attention writes gradients to which nothing was added, whatever their
   }
 }
 
-// Features of one sequence are few enough to be kept for the backward pass, those of two are taken again.
-TEST_CASE("what a sequence gets does not depend on the batch it is in, to the bit") {
-  const Index context = 530;
-  for (const VariantInfo& info : AttentionVariants()) {
-    INFO(info.name);
-    AttentionOptions options;
-    options.variant = info.name;
-    options.m = 256;
-    const auto first_sequence = [&](Index batch) {
-      AttentionHarness<float> harness(options, Heads(batch, context, 4, 2, 4));
-      harness.Forward();
-      harness.Backward();
-      std::vector<float> all;
-      const auto add = [&](const float* rows, Index cols) {
-        all.insert(all.end(), rows, rows + context * cols);
-      };
-      add(harness.layer.out->value, harness.layer.out->cols);
-      for (const Node<float>* node : {harness.q, harness.k, harness.v}) add(node->grad, node->cols);
-      return std::pair(all, harness.tape.bytes());
-    };
-    const auto [alone, bytes_alone] = first_sequence(1);
-    const auto [together, bytes_together] = first_sequence(2);
-    CHECK(alone == together);
-    const auto features = static_cast<std::size_t>(context * (4 + 2) * options.m) * sizeof(float);
-    const std::size_t grown = bytes_together - std::min(bytes_alone, bytes_together);
-    if (info.name == std::string("performer")) CHECK(grown < features);  // not twice as many
+TEST_CASE("features that are kept and features that are taken again give the same bits") {
+  for (const Index context : {1, 70, 130, 530}) {
+    for (const Case& c : Cases(context)) {
+      for (const Operands operands : {Operands::kFull, Operands::kBf16}) {
+        INFO(c.label << ", T " << context << ", bf16 " << (operands == Operands::kBf16));
+        const auto results = [&](Index most_kept) {
+          AttentionHarness<float> harness(c.options, c.heads, 1, 10000, 7, operands, most_kept);
+          harness.Forward();
+          harness.Backward();
+          std::vector<float> all(harness.layer.out->value,
+                                 harness.layer.out->value + harness.layer.out->size());
+          for (const Node<float>* node : harness.Nodes())
+            all.insert(all.end(), node->grad, node->grad + node->size());
+          return all;
+        };
+        CHECK(results(0) == results(kMostKeptFeatures));
+      }
+    }
+  }
+}
+
+TEST_CASE("what a sequence gets does not depend on its place in the batch, to the bit") {
+  for (const Index context : {70, 130}) {
+    for (const Case& c : Cases(context)) {
+      if (c.heads.batch != 2) continue;
+      for (const Index most_kept : {Index{0}, kMostKeptFeatures}) {
+        INFO(c.label << ", T " << context << ", kept " << most_kept);
+        AttentionHarness<float> harness(c.options, c.heads, 1, 10000, 7, Operands::kFull, most_kept);
+        const auto same = [&](float* data, Index size) {
+          return std::equal(data, data + size / 2, data + size / 2);
+        };
+        const auto repeat = [](float* data, Index size) {
+          std::copy(data, data + size / 2, data + size / 2);
+        };
+        for (Node<float>* node : {harness.q, harness.k, harness.v}) repeat(node->value, node->size());
+        repeat(harness.direction.data(), harness.layer.out->size());
+        harness.Forward();
+        harness.Backward();
+        CHECK(same(harness.layer.out->value, harness.layer.out->size()));
+        for (Node<float>* node : {harness.q, harness.k, harness.v}) CHECK(same(node->grad, node->size()));
+      }
+    }
   }
 }
 

@@ -19,12 +19,14 @@ struct AttentionHarness {
   double objective = 0;
 
   AttentionHarness(const AttentionOptions& options, const HeadShape& heads, double input_std = 1,
-                   double rope_base = 10000, std::uint64_t seed = 7, Operands operands = Operands::kFull)
+                   double rope_base = 10000, std::uint64_t seed = 7, Operands operands = Operands::kFull,
+                   Index most_kept_features = kMostKeptFeatures)
       : parameters(seed), tape(operands) {
     q = parameters.AddNormal("in.q", heads.tokens(), heads.heads * heads.dim, input_std);
     k = parameters.AddNormal("in.k", heads.tokens(), heads.value_heads * heads.dim, input_std);
     v = parameters.AddNormal("in.v", heads.tokens(), heads.value_heads * heads.value_dim, 1);
-    layer = BuildAttention<T>({tape, parameters, "layer.0.attn", options, heads, rope_base, q, k, v});
+    layer = BuildAttention<T>(
+        {tape, parameters, "layer.0.attn", options, heads, rope_base, q, k, v, most_kept_features});
     direction.resize(static_cast<std::size_t>(layer.out->size()));
     Stream(seed, "direction").Normals(std::span<T>(direction));
     tape.Record(

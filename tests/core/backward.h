@@ -19,7 +19,9 @@ template <class T>
 void BackwardAnew(Parameters<T>& parameters, Tape<T>& tape) {
   SpoilGradients(parameters);
   tape.Backward();
-  for (Node<T>& node : parameters.nodes()) node.StartGradient();  // no op may have added to it
+  for (Node<T>& node : parameters.nodes()) {
+    if (node.trainable) node.StartGradient();  // no op may have added to it
+  }
 }
 
 }  // namespace dark::testing

@@ -180,6 +180,7 @@ TEST_CASE("cross-entropy over many token blocks equals the sum over tokens") {
     expected_dx.row(n) = dz.transpose() * w->Value();
   }
   CHECK(port.sums.loss == Approx(expected).epsilon(1e-12));
+  CHECK(x->Grad().allFinite());
   CHECK((x->Grad() - expected_dx).cwiseAbs().maxCoeff() < 1e-10);
 }
 
