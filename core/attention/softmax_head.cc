@@ -11,11 +11,13 @@
 namespace dark {
 namespace {
 
-// Two blocks of scores stay in the second-level cache. Fewer queries than keys: what stands above the
-// diagonal of their last block is computed in vain. (48 … 128 of either were within 5 % of this.)
-constexpr Index kQueries = 64, kKeys = 128;
+// Two blocks of scores stay in the second-level cache, and packed keys that come from there serve many
+// queries at a time. Fewer queries than keys: what stands above the diagonal of their last block is computed
+// in vain.
+constexpr Index kQueries = 128, kKeys = 256;
 
 static_assert(kKeys % kLanes<float> == 0);
+static_assert(kKeys % kQueries == 0);  // no block of keys begins among the queries of a block
 
 template <class T>
 using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
