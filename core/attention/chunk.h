@@ -23,6 +23,14 @@ using ConstHead = HeadView<const T>;
 template <class T>
 using RowArray = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
 
+/// x becomes e^x, and 0 where that is no normal number. Eigen's exponential of anything very negative is a
+/// subnormal number, in double and with AVX2: a normaliser that underflows would be a sum of those.
+template <class T>
+void Exponentials(Index count, T* x) {
+  RowArray<T>(x, count) = RowArray<T>(x, count).exp();
+  for (Index i = 0; i < count; ++i) x[i] = x[i] < std::numeric_limits<T>::min() ? T(0) : x[i];
+}
+
 /// φ(x) relative to each row's largest feature: phi = φ(x)/e^scale, scale = max_j log φ_j, for `rows` rows of
 /// x. `scale` may be nullptr where it cancels (queries).
 template <class T>
@@ -33,7 +41,8 @@ void ScaledFeatures(const FeatureMap<T>& map, Index key_head, Index rows, ConstH
     RowArray<T> row(phi + i * m, m);
     const T max = row.maxCoeff();
     if (scale != nullptr) scale[i] += max;
-    row = (row - max).exp();
+    row -= max;
+    Exponentials(m, row.data());
   }
 }
 
@@ -55,7 +64,7 @@ void ChunkWeights(Index rows, T before, const T* key_scale, T* running, T* carry
     carry[i] = carried *= rise[i];
   }
   for (Index i = 0; i < rows; ++i) own[i] = key_scale[i] - running[i];
-  RowArray<T>(own, rows) = RowArray<T>(own, rows).exp();
+  Exponentials(rows, own);
   std::fill_n(weights, rows, T(0));
   weights[0] = own[0];
   for (Index i = 1; i < rows; ++i) {

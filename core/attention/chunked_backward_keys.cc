@@ -16,7 +16,8 @@ void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later
     later.Z() *= rise;
   }
   T factor[kChunk];
-  RowArray<T>(factor, rows) = (first - RowArray<T>(w.running + local, rows)).exp();
+  RowArray<T>(factor, rows) = first - RowArray<T>(w.running + local, rows);
+  Exponentials(rows, factor);
   ForQueries(u.key_head, [&](Index i, Index h) {
     const Index at = i * segment_length() + local;
     const MatrixMap<T> phi_q(PhiQ(u, h, c), rows, m_);
@@ -44,7 +45,8 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
     Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {values.row(c.begin), values.stride}, {later.s, vd}, T(0),
          through.data(), m_, operands_);
     T factor[kChunk];
-    RowArray<T>(factor, rows) = (RowArray<T>(KeyScale(u, c), rows) - later.scale).exp();
+    RowArray<T>(factor, rows) = RowArray<T>(KeyScale(u, c), rows) - later.scale;
+    Exponentials(rows, factor);
     for (Index j = 0; j < rows; ++j) {
       dphi.row(j) += factor[j] * (through.row(j) + later.Z().transpose());
       through.row(j) = factor[j] * phi_k.row(j);

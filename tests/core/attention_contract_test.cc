@@ -281,16 +281,16 @@ TEST_CASE("attention is finite at input scales 0.1 to 10, and an underflow is co
   }
 }
 
-TEST_CASE("rows whose normaliser underflows are zero with zero gradient") {
+TEMPLATE_TEST_CASE("rows whose normaliser underflows are zero with zero gradient", "", float, double) {
   AttentionOptions options;
   options.variant = "performer";
   options.m = 6;
-  AttentionHarness<float> harness(options, Heads(1, 70, 2, 1, 4), 1000);
+  AttentionHarness<TestType> harness(options, Heads(1, 70, 2, 1, 4), 1000);
   harness.Forward();
   harness.Backward();
   CHECK(harness.layer.features->Health().underflow_rows > 0);
   CHECK(harness.tape.FirstNonFinite() == nullptr);
-  for (const Node<float>* node : harness.Nodes()) CHECK(AllFinite(node->grad, node->size()));
+  for (const Node<TestType>* node : harness.Nodes()) CHECK(AllFinite(node->grad, node->size()));
 }
 
 TEST_CASE("a jump of hundreds of nats inside a chunk and at its borders keeps the causal result") {
