@@ -75,9 +75,7 @@ AdamW<T>::AdamW(const OptimOptions& options, Parameters<T>& parameters)
 
 template <class T>
 double AdamW<T>::GradientNorm(std::string& bad_tensor) {
-  for (Node<T>& node : parameters_.nodes()) {
-    if (node.trainable) node.StartGradient();  // no op may have added to it
-  }
+  parameters_.FinishGradients();
   ForBlocks([&](Block& block, const Node<T>& node) {
     if (node.trainable) block.gradient = SquaresOf(node.grad, block.begin, block.size);
   });

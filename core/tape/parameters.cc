@@ -51,6 +51,13 @@ void Parameters<T>::RestartGradients() {
   for (Node<T>& node : nodes_) node.fresh = true;
 }
 
+template <class T>
+void Parameters<T>::FinishGradients() {
+  for (Node<T>& node : nodes_) {
+    if (node.trainable) node.StartGradient();
+  }
+}
+
 template class Parameters<float>;
 template class Parameters<double>;
 

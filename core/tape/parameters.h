@@ -33,6 +33,8 @@ class Parameters {
   Index count() const;
   /// What gradients hold is spent: the first op that adds to one writes it instead (Node::Beta).
   void RestartGradients();
+  /// What no op has added to since then is 0.
+  void FinishGradients();
   std::uint64_t seed() const { return seed_; }
 
  private:

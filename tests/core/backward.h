@@ -19,9 +19,7 @@ template <class T>
 void BackwardAnew(Parameters<T>& parameters, Tape<T>& tape) {
   SpoilGradients(parameters);
   tape.Backward();
-  for (Node<T>& node : parameters.nodes()) {
-    if (node.trainable) node.StartGradient();  // no op may have added to it
-  }
+  parameters.FinishGradients();
 }
 
 }  // namespace dark::testing
