@@ -2,11 +2,9 @@
 // before its author writes a test.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 
 #include "core/tape/gradient_check.h"
-#include "core/tensor/parallel.h"
+#include "tests/core/attention_cases.h"
 #include "tests/core/attention_harness.h"
 #include "tests/core/count_allocations.h"
 #include "tests/core/largest.h"
@@ -15,60 +13,10 @@ namespace dark {
 namespace {
 
 using testing::AttentionHarness;
-
-struct Case {
-  std::string label;
-  AttentionOptions options;
-  HeadShape heads;
-};
-
-HeadShape Heads(Index batch, Index context, Index heads, Index kv_heads, Index dim) {
-  return {batch, context, heads, kv_heads, kv_heads, dim, dim};
-}
-
-bool HasKey(const VariantInfo& info, const std::string& key) {
-  AttentionOptions options;
-  for (const Setting& setting : info.bind(options)) {
-    if (setting.name == key) return true;
-  }
-  return false;
-}
-
-// Every variant × head layouts × (where it has them) granularities, M before and after RoPE, low rank, shared
-// Ω.
-std::vector<Case> Cases(Index context) {
-  std::vector<Case> cases;
-  for (const VariantInfo& info : AttentionVariants()) {
-    AttentionOptions base;
-    base.variant = info.name;
-    base.m = 6;
-    const HeadShape grouped = Heads(2, context, 4, 2, 4);
-    cases.push_back({info.name + " grouped", base, grouped});
-    cases.push_back({info.name + " multi-query", base, Heads(1, context, 4, 1, 4)});
-    cases.push_back({info.name + " full", base, Heads(2, context, 2, 2, 4)});
-    if (HasKey(info, "share")) {
-      base.share = "layer";
-      cases.push_back({info.name + " shared draws", base, grouped});
-      base.share = "kv-head";
-    }
-    if (HasKey(info, "proposal")) {
-      base.proposal = "sderf";
-      cases.push_back({info.name + " with a proposal", base, grouped});
-      base.proposal = "isotropic";
-    }
-    if (!HasKey(info, "granularity")) continue;
-    for (const char* granularity : {"layer", "kv-head", "query-head"}) {
-      base.granularity = granularity;
-      cases.push_back({info.name + " M per " + granularity, base, grouped});
-    }
-    base.rope = "after-M";
-    cases.push_back({info.name + " rope after M", base, grouped});
-    base.rope = "before-M";
-    base.rank = 2;
-    cases.push_back({info.name + " low rank", base, grouped});
-  }
-  return cases;
-}
+using testing::Case;
+using testing::Cases;
+using testing::HasKey;
+using testing::Heads;
 
 // out_t = Σ_{s≤t} w(q_t,k_s) v_s / Σ w: the explicit T×T computation from the layer's own weights.
 template <class T>
@@ -130,60 +78,13 @@ TEST_CASE("attention gradients equal central differences for q, k, v and every p
   }
 }
 
-TEST_CASE("attention at t does not see anything after t, to the bit") {
-  for (const Case& c : Cases(130)) {
-    INFO(c.label);
-    AttentionHarness<float> harness(c.options, c.heads);
-    harness.Forward();
-    const Index cut = 77;
-    const std::vector<float> before(harness.layer.out->value,
-                                    harness.layer.out->value + harness.layer.out->size());
-    for (Node<float>* node : {harness.q, harness.k, harness.v}) {
-      for (Index b = 0; b < c.heads.batch; ++b) {
-        for (Index t = cut + 1; t < c.heads.context; ++t)
-          node->Value().row(b * c.heads.context + t).array() = 50.0f + static_cast<float>(t);
-      }
-    }
-    harness.Forward();
-    bool same = true;
-    const Index cols = harness.layer.out->cols;
-    for (Index b = 0; b < c.heads.batch; ++b) {
-      for (Index i = b * c.heads.context * cols; i < (b * c.heads.context + cut + 1) * cols; ++i)
-        same = same && before[static_cast<std::size_t>(i)] == harness.layer.out->value[i];
-    }
-    CHECK(same);
-  }
-}
-
-TEST_CASE("attention gives the same bits for any number of threads, and the same bits again") {
-  const int threads = ThreadCount();
-  for (const Case& c : Cases(130)) {
-    INFO(c.label);
-    std::vector<std::vector<float>> results;
-    for (const int count : {1, 2, 7, 1}) {
-      omp_set_num_threads(count);
-      AttentionHarness<float> harness(c.options, c.heads);
-      harness.Forward();
-      harness.Backward();
-      std::vector<float> all(harness.layer.out->value, harness.layer.out->value + harness.layer.out->size());
-      for (const Node<float>* node : harness.Nodes())
-        all.insert(all.end(), node->grad, node->grad + node->size());
-      results.push_back(std::move(all));
-    }
-    for (const std::vector<float>& result : results) CHECK(result == results[0]);
-  }
-  omp_set_num_threads(threads);
-}
-
 TEST_CASE("attention backward accumulates and a step allocates nothing") {
   for (const Case& c : Cases(70)) {
     INFO(c.label);
     AttentionHarness<double> harness(c.options, c.heads);
     harness.Forward();
     harness.Backward();
-    std::vector<double> once;
-    for (const Node<double>* node : harness.Nodes())
-      once.insert(once.end(), node->grad, node->grad + node->size());
+    const std::vector<double> once = harness.Gradients();
     const std::size_t allocations = testing::CountAllocations([&] {
       harness.tape.Forward();
       harness.tape.Backward();  // without starting gradients anew
@@ -196,72 +97,6 @@ TEST_CASE("attention backward accumulates and a step allocates nothing") {
         worst = testing::Largest(worst, std::abs(node->grad[e] - 2 * once[i]));
     }
     CHECK(worst < 1e-9);
-  }
-}
-
-TEST_CASE("attention writes gradients to which nothing was added, whatever their memory holds") {
-  for (const Index context : {1, 70, 130, 530}) {
-    for (const Case& c : Cases(context)) {
-      INFO(c.label << ", T " << context);
-      AttentionHarness<float> harness(c.options, c.heads);
-      harness.Forward();
-      const auto gradients = [&] {
-        std::vector<float> all;
-        for (const Node<float>* node : harness.Nodes())
-          all.insert(all.end(), node->grad, node->grad + node->size());
-        return all;
-      };
-      harness.Backward();
-      const std::vector<float> written = gradients();
-      for (Node<float>* node : harness.Nodes()) node->Grad().setZero();
-      harness.tape.Backward();
-      CHECK(gradients() == written);
-    }
-  }
-}
-
-TEST_CASE("features that are kept and features that are taken again give the same bits") {
-  for (const Index context : {1, 70, 130, 530}) {
-    for (const Case& c : Cases(context)) {
-      for (const Operands operands : {Operands::kFull, Operands::kBf16}) {
-        INFO(c.label << ", T " << context << ", bf16 " << (operands == Operands::kBf16));
-        const auto results = [&](Index most_kept) {
-          AttentionHarness<float> harness(c.options, c.heads, 1, 10000, 7, operands, most_kept);
-          harness.Forward();
-          harness.Backward();
-          std::vector<float> all(harness.layer.out->value,
-                                 harness.layer.out->value + harness.layer.out->size());
-          for (const Node<float>* node : harness.Nodes())
-            all.insert(all.end(), node->grad, node->grad + node->size());
-          return all;
-        };
-        CHECK(results(0) == results(kMostKeptFeatures));
-      }
-    }
-  }
-}
-
-TEST_CASE("what a sequence gets does not depend on its place in the batch, to the bit") {
-  for (const Index context : {70, 130}) {
-    for (const Case& c : Cases(context)) {
-      if (c.heads.batch != 2) continue;
-      for (const Index most_kept : {Index{0}, kMostKeptFeatures}) {
-        INFO(c.label << ", T " << context << ", kept " << most_kept);
-        AttentionHarness<float> harness(c.options, c.heads, 1, 10000, 7, Operands::kFull, most_kept);
-        const auto same = [&](float* data, Index size) {
-          return std::equal(data, data + size / 2, data + size / 2);
-        };
-        const auto repeat = [](float* data, Index size) {
-          std::copy(data, data + size / 2, data + size / 2);
-        };
-        for (Node<float>* node : {harness.q, harness.k, harness.v}) repeat(node->value, node->size());
-        repeat(harness.direction.data(), harness.layer.out->size());
-        harness.Forward();
-        harness.Backward();
-        CHECK(same(harness.layer.out->value, harness.layer.out->size()));
-        for (Node<float>* node : {harness.q, harness.k, harness.v}) CHECK(same(node->grad, node->size()));
-      }
-    }
   }
 }
 

@@ -57,6 +57,12 @@ struct AttentionHarness {
     for (Node<T>& node : parameters.nodes()) nodes.push_back(&node);
     return nodes;
   }
+  /// Of all nodes, one after the other.
+  std::vector<T> Gradients() {
+    std::vector<T> all;
+    for (const Node<T>* node : Nodes()) all.insert(all.end(), node->grad, node->grad + node->size());
+    return all;
+  }
 };
 
 }  // namespace dark::testing
