@@ -26,7 +26,7 @@ inline void Bf16DotKernel(Index groups, const Bf16* a, const Bf16* b, bool from_
     const Bf16* a_tile = a + row / 16 * kBf16Tile + row % 16 * kBf16Group;
     const auto pairs = [](__m512i x) { return reinterpret_cast<__m512bh>(x); };
     for (Index g = 0; g < groups; ++g) {
-      const Bf16 *a_pair = a_tile + g * kBf16GroupSize, *b_pair = b + g * kBf16GroupSize;
+      const Bf16 *a_pair = a_tile + g * kBf16Term, *b_pair = b + g * kBf16Term;
       for (Index r = 0; r < 16; ++r, a_pair += 2, b_pair += 32) {
         const __m512i b_left = _mm512_loadu_si512(b_pair), b_right = _mm512_loadu_si512(b_pair + kBf16Tile);
 #pragma GCC unroll 8
@@ -46,59 +46,6 @@ inline void Bf16DotKernel(Index groups, const Bf16* a, const Bf16* b, bool from_
     }
   }
 }
-
-#if defined(__AMX_BF16__)
-
-/// Whether the system lets this process use matrix tiles; asks once.
-bool MayUseTiles();
-
-/// The shapes of the eight tiles, of which each thread is told before it uses them: 16 rows of 64 bytes.
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-inline constexpr TileShapes kTileShapes;
-
-/// By matrix tiles: 0 … 3 are sums, 4 and 5 rows of A, 6 and 7 columns of B. Needs kTileShapes loaded.
-inline void Bf16TileKernel(Index groups, const Bf16* a, const Bf16* b, bool from_zero, float* c, Index ldc) {
-  const Index stride = ldc * static_cast<Index>(sizeof(float));
-  float* below = c + 16 * ldc;
-  asm volatile("" ::: "memory");  // g++ 12 does not know that a tile is loaded from memory
-  if (from_zero) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-  } else {
-    _tile_loadd(0, c, stride);
-    _tile_loadd(1, c + 16, stride);
-    _tile_loadd(2, below, stride);
-    _tile_loadd(3, below + 16, stride);
-  }
-  for (Index g = 0; g < groups; ++g, a += kBf16GroupSize, b += kBf16GroupSize) {
-    if (from_zero && g < 8) {  // C, that has not been read, stands in as many pages as it has rows
-      for (const float* row = c + 4 * g * ldc; row < c + 4 * (g + 1) * ldc; row += ldc) {
-        __builtin_prefetch(row, 1);
-        __builtin_prefetch(row + 16, 1);
-      }
-    }
-    _tile_loadd(6, b, 64);
-    _tile_loadd(4, a, 64);
-    _tile_loadd(7, b + kBf16Tile, 64);
-    _tile_loadd(5, a + kBf16Tile, 64);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_stored(0, c, stride);
-  _tile_stored(1, c + 16, stride);
-  _tile_stored(2, below, stride);
-  _tile_stored(3, below + 16, stride);
-}
-
-#endif
 
 }  // namespace dark
 

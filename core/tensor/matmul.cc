@@ -38,7 +38,7 @@ template <class T>
 void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& memory) {
   const T* a = x.a.At(x.op_a, block.row, block.from).full;
   const Index lda = x.a.stride;
-  const bool in_place = x.operands == Operands::kFull;
+  const bool in_place = x.operands != Operands::kBf16;
   if (in_place && x.op_a == Op::kNone) {
     MultiplyBlock<T, Layout::kRows>(x, block, {a, lda, kKernelRows * lda, 1});
   } else if (in_place && block.cols <= kFewPanels * kKernelCols<T>) {
@@ -61,7 +61,7 @@ template <class T>
 void Multiply(const Product<T>& x, const PackedB<T>* packed) {
   thread_local PackMemory<T> memory;
   const Index whole = packed != nullptr ? packed->k : x.k, depth = PassDepth(whole);
-  const bool b_in_place = x.operands == Operands::kFull && x.op_b == Op::kNone && x.n % kLanes<T> == 0 &&
+  const bool b_in_place = x.operands != Operands::kBf16 && x.op_b == Op::kNone && x.n % kLanes<T> == 0 &&
                           x.m <= (x.b.stride == x.n ? kFewDenseRows : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
     for (Index from = 0; from < x.k; from += depth) {
@@ -108,7 +108,7 @@ void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a, 
           T beta, T* c, Index ldc, Operands operands, Causal causal) {
   if (k == 0) return ScaleRows(m, n, beta, c, ldc);
   if constexpr (kOwnBf16<T>) {
-    if (operands == Operands::kBf16) return Bf16Gemm(op_a, op_b, m, n, k, a, b, beta, c, ldc);
+    if (Bf16Terms(operands) > 0) return Bf16Gemm(op_a, op_b, m, n, k, a, b, beta, c, ldc, operands, causal);
   }
   Multiply<T>({op_a, op_b, m, n, k, a, b, beta, c, ldc, operands, causal}, nullptr);
 }
@@ -129,7 +129,7 @@ template Index PackedSize<double>(Index, Index);
 template <class T>
 void PackColumns(Op op_b, Index begin, Index end, const OperandView<T>& b, const PackedB<T>& packed) {
   if constexpr (kOwnBf16<T>) {
-    if (packed.operands == Operands::kBf16) return Bf16PackColumns(op_b, begin, end, b, packed);
+    if (Bf16Terms(packed.operands) > 0) return Bf16PackColumns(op_b, begin, end, b, packed);
   }
   const Index pass = PassDepth(packed.k);
   for (Index from = 0; from < packed.k; from += pass) {
@@ -147,7 +147,7 @@ template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const OperandView<T>& a, const PackedB<T>& b, T beta, T* c,
           Index ldc, Causal causal) {
   if constexpr (kOwnBf16<T>) {
-    if (b.operands == Operands::kBf16) return Bf16Gemm(op_a, m, n, k, a, b, beta, c, ldc);
+    if (Bf16Terms(b.operands) > 0) return Bf16Gemm(op_a, m, n, k, a, b, beta, c, ldc, causal);
   }
   Multiply<T>({op_a, Op::kNone, m, n, k, a, {}, beta, c, ldc, b.operands, causal}, &b);
 }

@@ -9,11 +9,22 @@ namespace dark {
 
 enum class Op { kNone, kTranspose };
 
-/// How a product reads A and B. kBf16 rounds each element to bfloat16 before it is multiplied, which leaves
-/// the result as it would be if the operands had been rounded in memory; sums are of T as ever, in an order
-/// of their own where the processor has instructions for it (core/tensor/bf16_matmul.h). Only float has it:
-/// in double it changes nothing.
-enum class Operands { kFull, kBf16 };
+/// How a product reads A and B.
+///   kFull   as they are.
+///   kSplit  as they are, too: where the processor has matrix tiles, each float as the sum of three bfloat16,
+///           at an error no larger than that of a chain of multiply-adds (docs/numerics.md).
+///   kBf16   rounded to bfloat16, as if they had been rounded in memory.
+/// Sums are of T as ever, in an order of their own where they are made of products of bfloat16
+/// (core/tensor/bf16_matmul.h). Only float has other operands than kFull: in double all are the same.
+enum class Operands { kFull, kSplit, kBf16 };
+
+/// kSplit in place of kFull for a product so large that splitting its operands pays (docs/performance.md):
+/// an element of A meets n others, one of B m. To be asked of a whole product and not of a part of it, whose
+/// bits would then depend on the cut.
+inline Operands SplitIfLarge(Operands operands, Index m, Index n) {
+  constexpr Index kFewest = 64;
+  return operands == Operands::kFull && m * n >= kFewest * (m + n) ? Operands::kSplit : operands;
+}
 
 /// A bfloat16 in memory.
 using Bf16 = std::uint16_t;
@@ -36,8 +47,7 @@ struct OperandView {
 
 /// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread. Each element of C is one chain of fused
 /// multiply-adds over k, cut into equal passes by k alone: its bits do not depend on the shape, the place or
-/// the neighbours of the tile in which it is computed. What `causal` leaves out saves time with full
-/// operands; own instructions of bf16 compute it all.
+/// the neighbours of the tile in which it is computed.
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a, const OperandView<T>& b,
           T beta, T* c, Index ldc, Operands operands = Operands::kFull, Causal causal = {});
@@ -68,8 +78,8 @@ template <class T>
 void Gemm(Op op_a, Index m, Index n, Index k, const OperandView<T>& a, const PackedB<T>& b, T beta, T* c,
           Index ldc, Causal causal = {});
 
-/// Gemm on the whole team, cut across the longer side of C. Cut by rows, the team packs B together unless it
-/// is very large.
+/// Gemm on the whole team, of SplitIfLarge(operands), cut across the longer side of C. Cut by rows, the team
+/// packs B together unless it is very large.
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a,
                   const OperandView<T>& b, T beta, T* c, Index ldc, Operands operands = Operands::kFull);

@@ -40,17 +40,19 @@ T* SharedMemory(Index size) {
 template <class T>
 void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a,
                   const OperandView<T>& b, T beta, T* c, Index ldc, Operands operands) {
-  const bool bf16 = kOwnBf16<T> && operands == Operands::kBf16;
+  operands = SplitIfLarge(operands, m, n);
+  const bool bf16 = kOwnBf16<T> && Bf16Terms(operands) > 0;
+  const Index row_unit = bf16 ? kBf16Unit : kKernelRows, col_unit = bf16 ? kBf16Unit : kKernelCols<T>;
   const Index threads = ThreadCount();
   if (m < n) {
-    return ForParts(n, bf16 ? kBf16Unit : kKernelCols<T>, threads, [&](Index begin, Index end) {
+    return ForParts(n, col_unit, threads, [&](Index begin, Index end) {
       Gemm(op_a, op_b, m, end - begin, k, a, b.At(op_b, 0, begin), beta, c + begin, ldc, operands);
     });
   }
   const auto rows = [&](Index begin) { return a.At(op_a, begin, 0); };
-  const Index unit = bf16 ? kBf16Unit : kKernelRows, size = PackedSize<T>(n, k);
-  if (k == 0 || threads == 1 || m < kFewestRows * threads || size > kLargestShared) {
-    return ForParts(m, unit, threads, [&](Index begin, Index end) {
+  const Index size = PackedSize<T>(n, k);
+  if (k == 0 || threads == 1 || m < kFewestRows * threads || n * k > kLargestShared) {
+    return ForParts(m, row_unit, threads, [&](Index begin, Index end) {
       Gemm(op_a, op_b, end - begin, n, k, rows(begin), b, beta, c + begin * ldc, ldc, operands);
     });
   }
@@ -58,7 +60,7 @@ void ParallelGemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView
   ForParts(n, kPackedUnit, threads,
            [&](Index begin, Index end) { PackColumns(op_b, begin, end, b, packed); });
   // B is packed already, so that more parts repeat nothing: a slower thread does fewer of them.
-  ForParts(m, unit, m >= 4 * kFewestRows * threads ? 4 * threads : threads, [&](Index begin, Index end) {
+  ForParts(m, row_unit, m >= 4 * kFewestRows * threads ? 4 * threads : threads, [&](Index begin, Index end) {
     Gemm(op_a, end - begin, n, k, rows(begin), packed, beta, c + begin * ldc, ldc);
   });
 }

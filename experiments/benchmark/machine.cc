@@ -9,9 +9,10 @@
 
 #include "core/clock.h"
 #include "core/tensor/arena.h"
-#include "core/tensor/bf16_kernel.h"
+#include "core/tensor/bf16_matmul.h"
 #include "core/tensor/past_caches.h"
 #include "core/tensor/simd.h"
+#include "core/tensor/tile_kernel.h"
 
 namespace dark {
 namespace {
@@ -39,11 +40,13 @@ double MultiplyAdds(Index rounds, T& sink) {
 /// Products of matrix tiles, 16 × 16 × 32 each: six sums, of which four would hide the latency.
 double TileMultiplyAdds(Index rounds, float& sink) {
   alignas(64) float tile[16 * 16] = {sink};
+  alignas(64) Bf16 ones[kBf16Tile];  // on zeros the clock is higher than it ever is on data
+  std::fill(std::begin(ones), std::end(ones), Bf16{0x3f80});
   _tile_loadconfig(&kTileShapes);
   asm volatile("" ::: "memory");  // g++ 12 does not know that a tile is loaded from memory
-  _tile_zero(6);
-  _tile_zero(7);
   _tile_loadd(0, tile, 64);
+  _tile_loadd(6, ones, 64);
+  _tile_loadd(7, ones, 64);
   for (Index round = 0; round < rounds; ++round) {
     _tile_dpbf16ps(0, 6, 7);
     _tile_dpbf16ps(1, 6, 7);
@@ -95,14 +98,6 @@ double FmaRate(int threads, Index rounds, const MultiplyAdds& multiply_adds) {
   return sum == 0.5 ? 0 : rate;  // keeps the sums, and with them the loops
 }
 
-template <class T, class MultiplyAdds>
-double PeakFlops(int threads, Index rounds, const MultiplyAdds& multiply_adds) {
-  double best = 0;
-  for (int attempt = 0; attempt < kTries; ++attempt)
-    best = std::max(best, FmaRate<T>(threads, rounds, multiply_adds));
-  return best;
-}
-
 double Bandwidth(int threads) {
   constexpr Index kPart = 64;
   const Index count = kStreamBytes / static_cast<Index>(sizeof(float));
@@ -128,13 +123,23 @@ double Bandwidth(int threads) {
 
 MachineLimits MeasureMachine(int threads) {
   constexpr Index kRounds = 2'000'000;
-  return {PeakFlops<float>(threads, kRounds, MultiplyAdds<float>),
-          PeakFlops<double>(threads, kRounds, MultiplyAdds<double>),
-          PeakFlops<float>(threads, kRounds, Bf16MultiplyAdds), Bandwidth(threads)};
+  double fp32 = 0, fp64 = 0, bf16 = 0;
+  for (int attempt = 0; attempt < kTries; ++attempt) {  // in turn, so that a slow moment spoils none of them
+    fp32 = std::max(fp32, FmaRate<float>(threads, kRounds, MultiplyAdds<float>));
+    fp64 = std::max(fp64, FmaRate<double>(threads, kRounds, MultiplyAdds<double>));
+    bf16 = std::max(bf16, FmaRate<float>(threads, kRounds, Bf16MultiplyAdds));
+  }
+  const double split = Bf16Terms(Operands::kSplit) > 0 ? bf16 / 6 : fp32;
+  return {fp32, fp64, bf16, split, Bandwidth(threads)};
 }
 
 // Short tries: what takes the processor away for a moment must not look like a slow clock.
-double FmaRateNow(int threads) { return PeakFlops<float>(threads, 400'000, MultiplyAdds<float>); }
+double FmaRateNow(int threads) {
+  double best = 0;
+  for (int attempt = 0; attempt < kTries; ++attempt)
+    best = std::max(best, FmaRate<float>(threads, 400'000, MultiplyAdds<float>));
+  return best;
+}
 
 double PeakMemory() {
   std::ifstream status("/proc/self/status");

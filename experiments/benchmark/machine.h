@@ -9,9 +9,10 @@ namespace dark {
 struct MachineLimits {
   double flops_fp32;  ///< fused multiply-adds of float in registers, two operations each, per second
   double flops_fp64;
-  double flops_bf16;  ///< by the instructions of products with bf16 operands; without any, as flops_fp32
-  double bandwidth;   ///< bytes per second of a[i] = b[i] + s·c[i] on arrays far larger than the caches, a
-                      ///< written past them: otherwise it would be read too
+  double flops_bf16;   ///< by the instructions of products with bf16 operands; without any, as flops_fp32
+  double flops_split;  ///< of float products by Operands::kSplit: six of bf16 each; without tiles as fp32
+  double bandwidth;    ///< bytes per second of a[i] = b[i] + s·c[i] on arrays far larger than the caches, a
+                       ///< written past them: otherwise it would be read too
 };
 
 /// Takes about a second. The best of several tries, because other work on the machine only takes away.

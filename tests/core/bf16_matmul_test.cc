@@ -1,6 +1,7 @@
 #include "core/tensor/bf16_matmul.h"
 
 #include <Eigen/Core>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include "core/random.h"
 #include "core/tensor/bf16.h"
 #include "core/tensor/bf16_kernel.h"
+#include "core/tensor/bf16_pack.h"
+#include "core/tensor/tile_kernel.h"
 
 namespace dark {
 namespace {
@@ -17,7 +20,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
 
-TEST_CASE("in bf16, what stands beside a product's operands does not reach it") {
+TEST_CASE("in bf16 and split, what stands beside a product's operands does not reach it") {
+  const Operands operands = GENERATE(Operands::kBf16, Operands::kSplit);
   constexpr Index kM = 5, kN = 9, kLd = 70;
   for (const Index k : {1, 5, 31, 32, 33, 64}) {
     for (const float outside : {kInfinity, kNan}) {
@@ -26,11 +30,10 @@ TEST_CASE("in bf16, what stands beside a product's operands does not reach it") 
       for (Index i = 0; i < kM; ++i) std::fill_n(&a[static_cast<std::size_t>(i * kLd)], k, 1.0F);
       for (Index p = 0; p < k; ++p) std::fill_n(&b[static_cast<std::size_t>(p * kLd)], kN, 1.0F);
       std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(kLd, kLd)));
-      const PackedB<float> packed{memory.data(), kLd, kLd, Operands::kBf16};
+      const PackedB<float> packed{memory.data(), kLd, kLd, operands};
       Pack(Op::kNone, {b.data(), kLd}, packed);
       std::vector<float> c(kM * kN, kNan), from_packed = c;
-      Gemm(Op::kNone, Op::kNone, kM, kN, k, {a.data(), kLd}, {b.data(), kLd}, 0.0F, c.data(), kN,
-           Operands::kBf16);
+      Gemm(Op::kNone, Op::kNone, kM, kN, k, {a.data(), kLd}, {b.data(), kLd}, 0.0F, c.data(), kN, operands);
       Gemm(Op::kNone, kM, kN, k, {a.data(), kLd}, packed, 0.0F, from_packed.data(), kN);
       CHECK(c == std::vector<float>(kM * kN, static_cast<float>(k)));
       CHECK(from_packed == c);
@@ -99,9 +102,9 @@ double KernelError(Bf16Kernel kernel, bool from_zero, Stream& stream) {
   using Floats = Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
   constexpr Index kK = 93, kLd = 35;
   auto a = RandomBf16(stream, 32 * kK), b = RandomBf16(stream, kK * 32), c = RandomBf16(stream, 32 * kLd);
-  std::vector<Bf16> packed_a(3 * kBf16GroupSize), packed_b(3 * kBf16GroupSize);
-  PackBf16<true, true>(32, kK, a.data(), kK, packed_a.data());
-  PackBf16<false, false>(32, kK, b.data(), 32, packed_b.data());
+  std::vector<Bf16> packed_a(3 * kBf16GroupSize<1>), packed_b(3 * kBf16GroupSize<1>);
+  PackBf16<1, true, true>(32, kK, a.data(), kK, packed_a.data());
+  PackBf16<1, false, false>(32, kK, b.data(), 32, packed_b.data());
   const Matrix left = Floats(a.data(), 32, kK).cast<double>(),
                right = Floats(b.data(), kK, 32).cast<double>();
   Matrix before = Floats(c.data(), 32, kLd).cast<double>();
@@ -127,30 +130,54 @@ TEST_CASE("each kernel of bf16 products equals the product in double up to its r
   }
 }
 
-TEST_CASE("all ways to pack for bf16 give the tiles that their layout says") {
+/// The floats that terms of a packed tile's word stand for.
+float Sum(const std::vector<Bf16>& packed, Index at, int terms) {
+  float sum = 0;
+  for (int term = terms - 1; term >= 0; --term) {
+    const auto bits = static_cast<std::uint32_t>(packed[static_cast<std::size_t>(at + term * kBf16Term)])
+                      << 16;
+    sum += std::bit_cast<float>(bits);
+  }
+  return sum;
+}
+
+template <int kTerms>
+void CheckPacking(Index count, Index depth, const std::vector<float>& x) {
+  INFO(count << " x " << depth << ", terms " << kTerms);
+  auto transposed = x;
+  for (Index i = 0; i < count; ++i)
+    for (Index p = 0; p < depth; ++p)
+      transposed[static_cast<std::size_t>(p * count + i)] = x[static_cast<std::size_t>(i * depth + p)];
+  const Index groups = Bf16Groups(depth);
+  const auto size = static_cast<std::size_t>(Bf16Panels(count) * groups * kBf16GroupSize<kTerms>);
+  std::vector<Bf16> left(size, 1), left_t = left, right = left, right_t = left;
+  PackBf16<kTerms, true, true>(count, depth, x.data(), depth, left.data());
+  PackBf16<kTerms, true, false>(count, depth, transposed.data(), count, left_t.data());
+  PackBf16<kTerms, false, true>(count, depth, x.data(), depth, right_t.data());
+  PackBf16<kTerms, false, false>(count, depth, transposed.data(), count, right.data());
+  CHECK((left == left_t && right == right_t));
+  bool same = true;
+  for (Index i = 0; i < Bf16Panels(count) * 32; ++i)
+    for (Index p = 0; p < groups * 32; ++p) {
+      const float value = i < count && p < depth ? x[static_cast<std::size_t>(i * depth + p)] : 0;
+      const Index tile = (i / 32 * groups + p / 32) * kBf16GroupSize<kTerms> + i / 16 % 2 * kBf16Tile;
+      // One term: products 2r and 2r + 1 are a pair. Three: r and r + 16.
+      const Index product = p % 32, pair = kTerms == 1 ? product / 2 : product % 16,
+                  half = kTerms == 1 ? product % 2 : product / 16;
+      same = same && Sum(left, tile + i % 16 * 32 + pair * 2 + half, kTerms) == value &&
+             Sum(right, tile + pair * 32 + i % 16 * 2 + half, kTerms) == value;
+    }
+  CHECK(same);
+}
+
+TEST_CASE("all ways to pack give the tiles that their layout says, and terms that add up to the operand") {
   Stream stream(7, "bf16 packing");
-  for (const auto& [count, depth] : {std::pair<Index, Index>{1, 1}, {33, 31}, {16, 65}, {50, 64}}) {
-    const auto x = RandomBf16(stream, count * depth);  // [count × depth]
-    auto transposed = x;
-    for (Index i = 0; i < count; ++i)
-      for (Index p = 0; p < depth; ++p)
-        transposed[static_cast<std::size_t>(p * count + i)] = x[static_cast<std::size_t>(i * depth + p)];
-    const Index groups = Bf16Groups(depth);
-    const auto size = static_cast<std::size_t>(Bf16Panels(count) * groups * kBf16GroupSize);
-    std::vector<Bf16> left(size, 1), left_t = left, right = left, right_t = left, want_left(size), want(size);
-    PackBf16<true, true>(count, depth, x.data(), depth, left.data());
-    PackBf16<true, false>(count, depth, transposed.data(), count, left_t.data());
-    PackBf16<false, true>(count, depth, x.data(), depth, right_t.data());
-    PackBf16<false, false>(count, depth, transposed.data(), count, right.data());
-    for (Index i = 0; i < count; ++i)
-      for (Index p = 0; p < depth; ++p) {
-        const float value = x[static_cast<std::size_t>(i * depth + p)];
-        const auto bits = static_cast<Bf16>(std::bit_cast<std::uint32_t>(value) >> 16);
-        const Index tile = (i / 32 * groups + p / 32) * 2 + i / 16 % 2;
-        want_left[static_cast<std::size_t>(tile * 512 + i % 16 * 32 + p % 32)] = bits;
-        want[static_cast<std::size_t>(tile * 512 + p % 32 / 2 * 32 + i % 16 * 2 + p % 2)] = bits;
-      }
-    CHECK((left == want_left && left_t == want_left && right == want && right_t == want));
+  for (const auto& [count, depth] : {std::pair<Index, Index>{1, 1}, {33, 31}, {16, 65}, {50, 64}, {40, 17}}) {
+    CheckPacking<1>(count, depth, RandomBf16(stream, count * depth));
+    std::vector<float> wide(static_cast<std::size_t>(count * depth));
+    for (float& x : wide)
+      x = static_cast<float>(stream.Normal() * std::exp2(static_cast<double>(stream.Below(200)) - 100));
+    CheckPacking<3>(count, depth, wide);
   }
 }
 

@@ -39,21 +39,22 @@ std::vector<Pairs> Shapes() {
 
 template <class T>
 struct Checked {
+  Operands operands;
   Stream stream{5, "causal"};
 
-  /// The same product of operands in full, with and without B packed, as a product that leaves pairs out.
+  /// The same product, with and without B packed, as a product that leaves pairs out.
   template <class Compare>
   void Products(Op op_a, const Matrix<T>& a, const Matrix<T>& b, Causal causal, const Compare& compare) {
     const Index m = op_a == Op::kTranspose ? a.cols() : a.rows(), k = b.rows(), n = b.cols();
     std::vector<T> memory(static_cast<std::size_t>(PackedSize<T>(n, k)));
-    const PackedB<T> packed{memory.data(), n, k};
+    const PackedB<T> packed{memory.data(), n, k, operands};
     Pack(Op::kNone, {b.data(), n}, packed);
     for (const T beta : {T(0), T(1), T(-0.5)}) {
       const Matrix<T> before = Random<T>(stream, m, n);
       Matrix<T> all = before, some = before, some_packed = before;
-      Gemm(op_a, Op::kNone, m, n, k, {a.data(), a.cols()}, {b.data(), n}, beta, all.data(), n);
-      Gemm(op_a, Op::kNone, m, n, k, {a.data(), a.cols()}, {b.data(), n}, beta, some.data(), n,
-           Operands::kFull, causal);
+      Gemm(op_a, Op::kNone, m, n, k, {a.data(), a.cols()}, {b.data(), n}, beta, all.data(), n, operands);
+      Gemm(op_a, Op::kNone, m, n, k, {a.data(), a.cols()}, {b.data(), n}, beta, some.data(), n, operands,
+           causal);
       Gemm(op_a, m, n, k, {a.data(), a.cols()}, packed, beta, some_packed.data(), n, causal);
       compare(all, some);
       compare(all, some_packed);
@@ -82,10 +83,12 @@ struct Checked {
 }  // namespace
 
 TEST_CASE("products that leave out pairs ahead equal those of all pairs, to the bit, where a pair is seen") {
-  Checked<float> single;
-  Checked<double> full;
+  Checked<float> single{Operands::kFull}, split{Operands::kSplit}, bf16{Operands::kBf16};
+  Checked<double> full{Operands::kFull};
   for (const Pairs& x : Shapes()) {
     single.Run(x);
+    split.Run(x);
+    bf16.Run(x);
     full.Run(x);
   }
 }
@@ -95,9 +98,10 @@ TEST_CASE("pairs ahead are left out: most of them are neither read nor computed"
   Stream stream(6, "left out");
   const Matrix<float> a = Random<float>(stream, n, depth), b = Random<float>(stream, depth, n);
   const float kNone = std::numeric_limits<float>::quiet_NaN();
+  const Operands operands = GENERATE(Operands::kFull, Operands::kSplit, Operands::kBf16);
   Matrix<float> c = Matrix<float>::Constant(n, n, kNone);
-  Gemm(Op::kNone, Op::kNone, n, n, depth, {a.data(), depth}, {b.data(), n}, 0.0f, c.data(), n,
-       Operands::kFull, {Causal::Of::kResult});
+  Gemm(Op::kNone, Op::kNone, n, n, depth, {a.data(), depth}, {b.data(), n}, 0.0f, c.data(), n, operands,
+       {Causal::Of::kResult});
   CHECK(c.array().isNaN().count() > n * n / 3);
   for (Index i = 0; i < n; ++i) {
     const Index computed = (c.row(i).array() == c.row(i).array()).count();
@@ -108,8 +112,8 @@ TEST_CASE("pairs ahead are left out: most of them are neither read nor computed"
   }
   Matrix<float> out = Matrix<float>::Zero(n, depth);
   for (const Op op : {Op::kNone, Op::kTranspose}) {
-    Gemm(op, Op::kTranspose, n, depth, n, {c.data(), n}, {b.data(), n}, 0.0f, out.data(), depth,
-         Operands::kFull, {Causal::Of::kLeft});
+    Gemm(op, Op::kTranspose, n, depth, n, {c.data(), n}, {b.data(), n}, 0.0f, out.data(), depth, operands,
+         {Causal::Of::kLeft});
     CHECK(out.allFinite());
   }
 }

@@ -49,7 +49,7 @@ std::vector<Shape> Shapes() {
 }
 
 template <class T>
-void CompareWithDouble(double tolerance) {
+void CompareWithDouble(Operands operands, double tolerance) {
   Stream stream(1, "matmul");
   for (const Shape& s : Shapes()) {
     for (const bool ta : {false, true}) {
@@ -62,7 +62,7 @@ void CompareWithDouble(double tolerance) {
           if (beta == T(0)) c[0] = std::numeric_limits<T>::quiet_NaN();  // overwritten, not scaled
           const std::vector<T> before = c;
           Gemm(ta ? Op::kTranspose : Op::kNone, tb ? Op::kTranspose : Op::kNone, s.m, s.n, s.k,
-               {a.data(), lda}, {b.data(), ldb}, beta, c.data(), ldc);
+               {a.data(), lda}, {b.data(), ldb}, beta, c.data(), ldc, operands);
           Matrix expected = Logical(a, s.m, s.k, lda, ta) * Logical(b, s.k, s.n, ldb, tb);
           if (beta != T(0)) expected += static_cast<double>(beta) * Logical(before, s.m, s.n, ldc, false);
           INFO(s.m << "x" << s.n << "x" << s.k << (ta ? " A'" : " A") << (tb ? " B'" : " B") << " beta "
@@ -79,8 +79,10 @@ void CompareWithDouble(double tolerance) {
 }
 
 TEST_CASE("products equal those in double, at every border of the blocks") {
-  CompareWithDouble<float>(2e-5);
-  CompareWithDouble<double>(2e-14);
+  CompareWithDouble<float>(Operands::kFull, 2e-5);
+  CompareWithDouble<float>(Operands::kSplit, 2e-5);
+  CompareWithDouble<double>(Operands::kFull, 2e-14);
+  CompareWithDouble<double>(Operands::kSplit, 2e-14);
 }
 
 std::vector<float> Rounded(std::vector<float> values) {
@@ -90,15 +92,17 @@ std::vector<float> Rounded(std::vector<float> values) {
 
 void CheckCuts(const Shape& s, const std::vector<float>& a, const std::vector<float>& b,
                const std::vector<float>& before, Operands operands) {
-  auto whole = before, parts = before, packed = before, part = before;
-  const auto multiply = [&](Index row, Index rows, Index col, Index cols, std::vector<float>& c) {
+  auto whole = before, parts = before, packed = before, part = before, of_team = before;
+  const auto multiply = [&](Index row, Index rows, Index col, Index cols, Operands read_as,
+                            std::vector<float>& c) {
     Gemm(Op::kTranspose, Op::kTranspose, rows, cols, s.k, {a.data() + row, s.m}, {b.data() + col * s.k, s.k},
-         0.7f, c.data() + row * s.n + col, s.n, operands);
+         0.7f, c.data() + row * s.n + col, s.n, read_as);
   };
-  multiply(0, s.m, 0, s.n, whole);
+  multiply(0, s.m, 0, s.n, operands, whole);
+  multiply(0, s.m, 0, s.n, SplitIfLarge(operands, s.m, s.n), of_team);
   for (Index row = 0; row < s.m; row += 7)
     for (Index col = 0; col < s.n; col += 13)
-      multiply(row, std::min<Index>(7, s.m - row), col, std::min<Index>(13, s.n - col), parts);
+      multiply(row, std::min<Index>(7, s.m - row), col, std::min<Index>(13, s.n - col), operands, parts);
   CHECK(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(float)) == 0);
   std::vector<float> memory(static_cast<std::size_t>(PackedSize<float>(s.n, s.k)));
   const PackedB<float> right{memory.data(), s.n, s.k, operands};
@@ -116,7 +120,7 @@ void CheckCuts(const Shape& s, const std::vector<float>& a, const std::vector<fl
     auto team = before;
     ParallelGemm(Op::kTranspose, Op::kTranspose, s.m, s.n, s.k, {a.data(), s.m}, {b.data(), s.k}, 0.7f,
                  team.data(), s.n, operands);
-    CHECK(std::memcmp(whole.data(), team.data(), whole.size() * sizeof(float)) == 0);
+    CHECK(std::memcmp(of_team.data(), team.data(), team.size() * sizeof(float)) == 0);
   }
   omp_set_num_threads(2);
 }
@@ -128,6 +132,7 @@ TEST_CASE("how a product is cut does not change a bit of it") {
     const auto a = Random<float>(stream, s.m * s.k), b = Random<float>(stream, s.n * s.k);
     const auto before = Random<float>(stream, s.m * s.n);
     CheckCuts(s, a, b, before, Operands::kFull);
+    CheckCuts(s, a, b, before, Operands::kSplit);
     CheckCuts(s, Rounded(a), Rounded(b), before, Operands::kBf16);
   }
 }
@@ -148,6 +153,7 @@ std::vector<std::vector<float>> AllWays(const Shape& s, Op op_a, Op op_b, const 
                                         const OperandView<float>& b, std::vector<float> c,
                                         Operands operands) {
   auto alone = c, team = c;
+  operands = SplitIfLarge(operands, s.m, s.n);  // as the team does
   Gemm(op_a, op_b, s.m, s.n, s.k, a, b, 0.7f, alone.data(), s.n, operands);
   ParallelGemm(op_a, op_b, s.m, s.n, s.k, a, b, 0.7f, team.data(), s.n, operands);
   if (s.k == 0) return {alone, team};
