@@ -1,5 +1,6 @@
 #include "core/attention/softmax.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "core/attention/softmax_head.h"
@@ -65,6 +66,13 @@ struct SoftmaxOp {
   }
 };
 
+/// Products of wide heads are split; of narrow ones that would take longer than it saves.
+Operands HeadOperands(const HeadShape& shape, Operands operands) {
+  constexpr Index kWide = 64;
+  const bool wide = std::min(shape.dim, shape.value_dim) >= kWide;
+  return wide && operands == Operands::kFull ? Operands::kSplit : operands;
+}
+
 }  // namespace
 
 template <class T>
@@ -72,7 +80,7 @@ Node<T>* SoftmaxAttention(Tape<T>& tape, const std::string& name, const HeadShap
                           Node<T>* k, Node<T>* v) {
   auto op = std::make_shared<SoftmaxOp<T>>();
   op->shape = shape;
-  op->operands = tape.operands();
+  op->operands = HeadOperands(shape, tape.operands());
   op->q = q;
   op->k = k;
   op->v = v;

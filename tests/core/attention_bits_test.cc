@@ -13,6 +13,13 @@ namespace {
 using testing::AttentionHarness;
 using testing::Case;
 using testing::Cases;
+using testing::WideCases;
+
+std::vector<Case> AllCases(Index context) {
+  std::vector<Case> cases = Cases(context);
+  for (const Case& wide : WideCases(context)) cases.push_back(wide);
+  return cases;
+}
 
 /// The output, and the gradients of all nodes.
 std::vector<float> Results(AttentionHarness<float>& harness) {
@@ -24,7 +31,7 @@ std::vector<float> Results(AttentionHarness<float>& harness) {
 }  // namespace
 
 TEST_CASE("attention at t does not see anything after t, to the bit") {
-  for (const Case& c : Cases(130)) {
+  for (const Case& c : AllCases(130)) {
     INFO(c.label);
     AttentionHarness<float> harness(c.options, c.heads);
     harness.Forward();
@@ -50,7 +57,7 @@ TEST_CASE("attention at t does not see anything after t, to the bit") {
 
 TEST_CASE("attention gives the same bits for any number of threads, and the same bits again") {
   const int threads = ThreadCount();
-  for (const Case& c : Cases(130)) {
+  for (const Case& c : AllCases(130)) {
     INFO(c.label);
     std::vector<std::vector<float>> results;
     for (const int count : {1, 2, 7, 1}) {
@@ -67,7 +74,7 @@ TEST_CASE("attention gives the same bits for any number of threads, and the same
 
 TEST_CASE("attention writes gradients to which nothing was added, whatever their memory holds") {
   for (const Index context : {1, 70, 130, 530}) {
-    for (const Case& c : Cases(context)) {
+    for (const Case& c : AllCases(context)) {
       INFO(c.label << ", T " << context);
       AttentionHarness<float> harness(c.options, c.heads);
       harness.Forward();
@@ -82,7 +89,7 @@ TEST_CASE("attention writes gradients to which nothing was added, whatever their
 
 TEST_CASE("features that are kept and features that are taken again give the same bits") {
   for (const Index context : {1, 70, 130, 530}) {
-    for (const Case& c : Cases(context)) {
+    for (const Case& c : AllCases(context)) {
       for (const Operands operands : {Operands::kFull, Operands::kBf16}) {
         INFO(c.label << ", T " << context << ", bf16 " << (operands == Operands::kBf16));
         const auto results = [&](Index most_kept) {
@@ -99,7 +106,7 @@ TEST_CASE("features that are kept and features that are taken again give the sam
 
 TEST_CASE("what a sequence gets does not depend on its place in the batch, to the bit") {
   for (const Index context : {70, 130}) {
-    for (const Case& c : Cases(context)) {
+    for (const Case& c : AllCases(context)) {
       if (c.heads.batch != 2) continue;
       for (const Index most_kept : {Index{0}, kMostKeptFeatures}) {
         INFO(c.label << ", T " << context << ", kept " << most_kept);

@@ -61,4 +61,12 @@ inline std::vector<Case> Cases(Index context) {
   return cases;
 }
 
+/// Exact attention of heads so wide that its products are split, alone and grouped.
+inline std::vector<Case> WideCases(Index context) {
+  AttentionOptions exact;
+  exact.variant = "exact";
+  return {{"exact, heads of 64", exact, Heads(2, context, 4, 2, 64)},
+          {"exact, heads of 80", exact, Heads(1, context, 2, 2, 80)}};
+}
+
 }  // namespace dark::testing
