@@ -21,6 +21,8 @@ struct CrossEntropyOp {
   T* correct = nullptr;  // [N] 0 or 1
 
   Index vocab() const { return w->rows; }
+  /// The operands of a block's product with n columns, the last and shorter block's too.
+  Operands OfBlock(Index n) const { return SplitIfLarge(operands, block, n); }
 
   void Forward() const {
     if (port->training) return;
@@ -33,7 +35,7 @@ struct CrossEntropyOp {
     ForBlocks([&](Index begin, Index end) {
       Rows<true>(begin, end);
       ParallelGemm(Op::kNone, Op::kNone, end - begin, x->cols, vocab(), {logits, vocab()},
-                   {w->value, w->cols}, beta, x->grad + begin * x->cols, x->cols, operands);
+                   {w->value, w->cols}, beta, x->grad + begin * x->cols, x->cols, OfBlock(x->cols));
       if (!w->trainable) return;
       ParallelGemm(Op::kTranspose, Op::kNone, vocab(), x->cols, end - begin, {logits, vocab()},
                    {x->value + begin * x->cols, x->cols}, w->Beta(), w->grad, w->cols, operands);
@@ -57,7 +59,8 @@ struct CrossEntropyOp {
   template <bool kGradient>
   void Rows(Index begin, Index end) const {
     ParallelGemm(Op::kNone, Op::kTranspose, end - begin, vocab(), x->cols,
-                 {x->value + begin * x->cols, x->cols}, {w->value, w->cols}, T(0), logits, vocab(), operands);
+                 {x->value + begin * x->cols, x->cols}, {w->value, w->cols}, T(0), logits, vocab(),
+                 OfBlock(vocab()));
     ParallelFor(end - begin, [&](Index i) {
       Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> z(logits + i * vocab(), vocab());
       const std::int32_t target = port->targets[begin + i];
@@ -105,16 +108,20 @@ void CrossEntropy(Tape<T>& tape, Node<T>* x, Node<T>* weight, T cap, LossPort<T>
   op->cap = cap;
   op->port = port;
   op->operands = tape.operands();
-  // A share of the last-level cache, and enough tokens for each pass over W and dW.
+  // A share of the last-level cache, and enough tokens for each pass over W and dW and to be worth splitting.
   constexpr Index kLogitsBudget = 1 << 21;
-  op->block = std::min(x->rows, std::max<Index>(64, kLogitsBudget / weight->rows));
+  op->block = std::min(x->rows, std::max<Index>(128, kLogitsBudget / weight->rows));
   tape.Scratch(&op->logits, op->block * weight->rows);
   for (T** where : {&op->loss, &op->correct}) tape.Scratch(where, x->rows);
-  Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T), op->operands);
-  work.bytes = StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes;  // logits stay in the caches
+  // One product a block; logits stay in the caches.
+  const auto work = [&](Operands read_as) {
+    const double flops = 2 * static_cast<double>(x->size()) * static_cast<double>(weight->rows);
+    return ProductsWork(flops, StreamWork(1, x->size() + weight->size(), sizeof(T)).bytes, read_as);
+  };
   tape.Record(
-      {"cross_entropy", work, BackwardWork(work, op->operands)}, {x}, [op] { op->Forward(); },
-      [op] { op->Backward(); });
+      {"cross_entropy", work(op->OfBlock(weight->rows)),
+       work(op->OfBlock(x->cols)) + work(SplitIfLarge(op->operands, weight->rows, x->cols))},
+      {x}, [op] { op->Forward(); }, [op] { op->Backward(); });
 }
 template void CrossEntropy(Tape<float>&, Node<float>*, Node<float>*, float, LossPort<float>*);
 template void CrossEntropy(Tape<double>&, Node<double>*, Node<double>*, double, LossPort<double>*);
