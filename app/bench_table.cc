@@ -14,7 +14,9 @@ double ProductSeconds(const Work& work, const StepCase& step, const StepTiming& 
                       const MachineLimits& machine) {
   const double speed = timing.FmaRate() / machine.flops_fp32;  // of the machine, since it was measured
   if (step.precision == "fp64") return work.flops / (speed * machine.flops_fp64);
-  return ((work.flops - work.bf16_flops) / machine.flops_fp32 + work.bf16_flops / machine.flops_bf16) / speed;
+  return ((work.flops - work.bf16_flops - work.split_flops) / machine.flops_fp32 +
+          work.bf16_flops / machine.flops_bf16 + work.split_flops / machine.flops_split) /
+         speed;
 }
 
 Work WorkOf(const OpProfile& op) { return op.forward_work + op.backward_work; }
@@ -23,6 +25,12 @@ double PercentOfPeak(const StepCase& step, const StepTiming& timing, const Machi
   double seconds = 0;
   for (const OpProfile& op : timing.ops) seconds += ProductSeconds(WorkOf(op), step, timing, machine);
   return 100 * seconds / timing.Median();
+}
+
+/// Useful FLOPs of a step in per cent of the multiply-adds that its time had room for.
+double PercentOfFma(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
+  const double ratio = step.precision == "fp64" ? machine.flops_fp64 / machine.flops_fp32 : 1;
+  return 100 * timing.flops / (timing.Median() * ratio * timing.FmaRate());
 }
 
 struct Bound {
@@ -50,9 +58,10 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
   std::string text;
   for (const auto& [threads, machine] : limits)
     text += fmt::format(
-        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32, {:.1f} fp64, {:.1f} bf16; memory {:.1f} GB/s\n",
+        "machine, {} thread{}: FMA peak {:.1f} GFLOP/s fp32, {:.1f} fp64, {:.1f} bf16; split fp32 {:.1f}; "
+        "memory {:.1f} GB/s\n",
         threads, threads == 1 ? "" : "s", machine.flops_fp32 / 1e9, machine.flops_fp64 / 1e9,
-        machine.flops_bf16 / 1e9, machine.bandwidth / 1e9);
+        machine.flops_bf16 / 1e9, machine.flops_split / 1e9, machine.bandwidth / 1e9);
   const ModelOptions& m = step.model;
   text += fmt::format("model: width {}, {} layers, {} heads of {} ({} for keys), ff {}, vocabulary {}\n",
                       m.width, m.layers, m.heads, m.head_dim, m.kv_heads, m.ff, step.vocab);
@@ -62,24 +71,28 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
       "  (exact: 2·(d + d)·T(T+1)/2 a head) or the recurrence (features: 2·m·(d + d) a query and a key). "
       "Products\n"
       "  taken twice and elementwise arithmetic count nothing. The step is forward, backward and AdamW.\n"
-      "% peak: what these FLOPs take at the FMA peak of their operands, of the time taken (in a step of "
-      "bf16,\n"
-      "  logits of random features have operands of fp32). The peak follows the machine's speed before and "
-      "after each step.\n"
+      "% FMA: these FLOPs, of the multiply-adds of fp32 (or fp64) that the time had room for. Large products "
+      "of fp32\n"
+      "  are split into products of bf16 where the processor has matrix tiles: above 100 % they beat "
+      "multiply-adds, as bf16 does.\n"
+      "% peak: what these FLOPs take at the peak of the instructions that they are made of, of the time "
+      "taken. "
+      "The peaks\n"
+      "  follow the machine's speed before and after each step.\n"
       "kB a token: activations, gradients and working memory; parameters come on top.\n\n";
-  return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>9}\n", "variant", "T",
-                            "m", "precision", "threads", "ms a step", "± %", "tokens/s", "GFLOP/s", "% peak",
-                            "RSS MB");
+  return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>8}{:>9}\n", "variant",
+                            "T", "m", "precision", "threads", "ms a step", "± %", "tokens/s", "GFLOP/s",
+                            "% FMA", "% peak", "RSS MB");
 }
 
 std::string BenchLine(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
   const auto [low, high] = std::minmax_element(timing.seconds.begin(), timing.seconds.end());
   const double median = timing.Median(), rate = timing.flops / median;
-  return fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11.1f}{:>9.1f}{:>11.0f}{:>9.1f}{:>7.1f}{:>9.0f}\n",
-                     step.attention.variant, step.context, FeaturesText(step), step.precision, step.threads,
-                     1e3 * median, 50 * (*high - *low) / median,
-                     static_cast<double>(step.batch * step.context) / median, rate / 1e9,
-                     PercentOfPeak(step, timing, machine), timing.peak_memory / 1e6);
+  return fmt::format(
+      "{:<17}{:>7}{:>5}{:>10}{:>8}{:>11.1f}{:>9.1f}{:>11.0f}{:>9.1f}{:>7.1f}{:>8.1f}{:>9.0f}\n",
+      step.attention.variant, step.context, FeaturesText(step), step.precision, step.threads, 1e3 * median,
+      50 * (*high - *low) / median, static_cast<double>(step.batch * step.context) / median, rate / 1e9,
+      PercentOfFma(step, timing, machine), PercentOfPeak(step, timing, machine), timing.peak_memory / 1e6);
 }
 
 std::string OpTable(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
@@ -103,7 +116,7 @@ std::string OpTable(const StepCase& step, const StepTiming& timing, const Machin
 
 std::string BenchCsvHeader() {
   return "variant,context,m,precision,threads,batch,op,forward_ms,backward_ms,ms,tokens_per_s,flops,bytes,"
-         "percent_of_peak,limit,percent_of_limit,peak_rss_bytes,bytes_per_token\n";
+         "percent_of_fma,percent_of_peak,limit,percent_of_limit,peak_rss_bytes,bytes_per_token\n";
 }
 
 std::string BenchCsv(const StepCase& step, const StepTiming& timing, const MachineLimits& machine) {
@@ -112,16 +125,17 @@ std::string BenchCsv(const StepCase& step, const StepTiming& timing, const Machi
   const std::string key = fmt::format("{},{},{},{},{},{}", step.attention.variant, step.context,
                                       m == "-" ? "" : m, step.precision, step.threads, step.batch);
   std::string text =
-      fmt::format("{},step,,,{:.4f},{:.1f},{:.0f},,{:.2f},,,{:.0f},{:.0f}\n", key, 1e3 * median,
+      fmt::format("{},step,,,{:.4f},{:.1f},{:.0f},,{:.2f},{:.2f},,,{:.0f},{:.0f}\n", key, 1e3 * median,
                   static_cast<double>(step.batch * step.context) / median, timing.flops,
-                  PercentOfPeak(step, timing, machine), timing.peak_memory, timing.bytes_per_token);
+                  PercentOfFma(step, timing, machine), PercentOfPeak(step, timing, machine),
+                  timing.peak_memory, timing.bytes_per_token);
   for (const OpProfile& op : timing.ops) {
     const double seconds = op.forward_seconds + op.backward_seconds;
     if (seconds == 0) continue;
     const Work work = WorkOf(op);
     const double products = ProductSeconds(work, step, timing, machine);
     const Bound bound = BoundOf(work, products, machine);
-    text += fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},{:.2f},{},{:.1f},,\n", key, op.kind,
+    text += fmt::format("{},{},{:.4f},{:.4f},{:.4f},,{:.0f},{:.0f},,{:.2f},{},{:.1f},,\n", key, op.kind,
                         1e3 * op.forward_seconds, 1e3 * op.backward_seconds, 1e3 * seconds, work.flops,
                         work.bytes, 100 * products / seconds, bound.name, 100 * bound.seconds / seconds);
   }

@@ -16,7 +16,7 @@ bool UsesFeatures(AttentionOptions attention);
 std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>& limits);
 std::string BenchLine(const StepCase& step, const StepTiming& timing, const MachineLimits& machine);
 /// Each kind of op: its time forward and backward, the share of the step, and how near it is to its own
-/// limit, the larger of flops / FMA peak of its operands and bytes / bandwidth.
+/// limit, the larger of flops / peak of their instructions and bytes / bandwidth.
 std::string OpTable(const StepCase& step, const StepTiming& timing, const MachineLimits& machine);
 
 /// The same numbers as CSV: a row for the step (op "step") and one for each kind of op.

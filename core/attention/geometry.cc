@@ -96,9 +96,11 @@ Node<T>* Geometry<T>::Map(Tape<T>& tape, const std::string& name, Node<T>* x, In
   Node<T>* y = tape.Activation(name, x->rows, heads_out * rank_);
   const HeadMapOp<T> op{x, m_, y, heads_in, heads_out, sets_, rank_, dim_, tape.operands()};
   const Work work = ProductWork(x->rows * heads_out, rank_, dim_, sizeof(T), Operands::kFull);
+  const Work backward =
+      ProductWork(x->rows * heads_out, dim_, rank_, sizeof(T), op.operands) +
+      ProductWork(rank_, dim_, x->rows * heads_out, sizeof(T), SplitIfLarge(op.operands, rank_, dim_));
   tape.Record(
-      {"geometry", work, BackwardWork(work, op.operands)}, {x}, [op] { op.Forward(); },
-      [op] { op.Backward(); });
+      {"geometry", work, backward}, {x}, [op] { op.Forward(); }, [op] { op.Backward(); });
   return y;
 }
 

@@ -46,10 +46,16 @@ Node<T>* Linear(Tape<T>& tape, const std::string& name, Node<T>* x, Node<T>* wei
   const MayRound gradient = residual == nullptr ? MayRound::kGradient : MayRound::kNothing;
   Node<T>* y = tape.Activation(name, x->rows, weight->rows, gradient);
   const Operands operands = tape.operands();
-  Work work = ProductWork(x->rows, weight->rows, x->cols, sizeof(T), operands);
-  if (residual != nullptr) work += StreamWork(1, y->size(), sizeof(T));
+  const Index rows = x->rows, in = x->cols, out = weight->rows;
+  Work work = ParallelWork(rows, out, in, sizeof(T), operands);
+  Work backward =
+      ParallelWork(rows, in, out, sizeof(T), operands) + ParallelWork(out, in, rows, sizeof(T), operands);
+  if (residual != nullptr) {
+    work += StreamWork(1, y->size(), sizeof(T));
+    backward += StreamWork(2, y->size(), sizeof(T));
+  }
   tape.Record(
-      {"linear", work, BackwardWork(work, operands)}, {{x, MayRound::kValue}, residual},
+      {"linear", work, backward}, {{x, MayRound::kValue}, residual},
       [=] { LinearForward(*x, *weight, residual, *y, operands); },
       [=] { LinearBackward(*x, *weight, residual, *y, operands); });
   return y;
