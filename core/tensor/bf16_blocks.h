@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/tensor/bf16_kernel.h"
 #include "core/tensor/tile_kernel.h"
@@ -19,9 +20,7 @@ struct BlockOfC {
   bool IsWhole() const { return rows == kBf16Panel && cols == kBf16Panel; }
 };
 
-/// The products of panels, block by block. Exists while a thread multiplies: it tells the matrix unit its
-/// shapes, and gives its state back at the end, because while a thread holds any, the system must save 8 KiB
-/// more of it.
+/// The products of panels, block by block. Exists while a thread multiplies.
 template <int kTerms>
 class Bf16Blocks;
 
@@ -30,14 +29,9 @@ template <>
 class Bf16Blocks<1> {
  public:
 #if defined(__AMX_BF16__)
-  Bf16Blocks() : tiles_(MayUseTiles()) {
-    if (tiles_) _tile_loadconfig(&kTileShapes);
+  Bf16Blocks() {
+    if (MayUseTiles()) tiles_.emplace();
   }
-  ~Bf16Blocks() {
-    if (tiles_) _tile_release();
-  }
-  Bf16Blocks(const Bf16Blocks&) = delete;
-  Bf16Blocks& operator=(const Bf16Blocks&) = delete;
 #endif
 
   /// In place or, at an edge or for a beta of its own, beside C.
@@ -58,7 +52,7 @@ class Bf16Blocks<1> {
  private:
 #if defined(__AMX_BF16__)
   Bf16Kernel kernel() const { return tiles_ ? Bf16TileKernel : Bf16DotKernel; }
-  bool tiles_;
+  std::optional<TileUse> tiles_;
 #else
   static Bf16Kernel kernel() { return Bf16DotKernel; }
 #endif
@@ -72,11 +66,8 @@ class Bf16Blocks<1> {
 template <>
 class Bf16Blocks<3> {
  public:
-  Bf16Blocks() { _tile_loadconfig(&kTileShapes); }
-  ~Bf16Blocks() {
-    AddPending(0, kBf16Panel);
-    _tile_release();
-  }
+  Bf16Blocks() = default;
+  ~Bf16Blocks() { AddPending(0, kBf16Panel); }
   Bf16Blocks(const Bf16Blocks&) = delete;
   Bf16Blocks& operator=(const Bf16Blocks&) = delete;
 
@@ -108,6 +99,7 @@ class Bf16Blocks<3> {
     }
   }
 
+  TileUse tiles_;
   alignas(64) float sums_[2][kBf16Panel * kBf16Panel];
   int turn_ = 0;
   BlockOfC pending_ = {};

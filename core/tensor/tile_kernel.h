@@ -14,6 +14,16 @@ struct alignas(64) TileShapes {
 };
 inline constexpr TileShapes kTileShapes;
 
+/// While one lives, its thread may use tiles. Gives the matrix unit's state back at the end: while a thread
+/// holds any, the system must save 8 KiB more of it.
+class TileUse {
+ public:
+  TileUse() { _tile_loadconfig(&kTileShapes); }
+  ~TileUse() { _tile_release(); }
+  TileUse(const TileUse&) = delete;
+  TileUse& operator=(const TileUse&) = delete;
+};
+
 /// Tiles 4 and 5 hold rows of A, 6 and 7 columns of B, one term of them; 0 … 3 are sums.
 inline void LoadLeftTiles(const Bf16* a) {
   _tile_loadd(4, a, 64);
@@ -23,8 +33,9 @@ template <int kTerms>
 void LoadRightTiles(const Bf16* b) {
   _tile_loadd(6, b, 64);
   _tile_loadd(7, b + kBf16Tile, 64);
-  if constexpr (kTerms > 1) {  // with one term the loads are the bound
-                               // B comes from the second-level cache: reads the same of the next group ahead.
+  // B comes from the second-level cache: reads the same of the next group ahead. With one term the loads are
+  // the bound.
+  if constexpr (kTerms > 1) {
 #pragma GCC unroll 32
     for (Index line = 0; line < kBf16Term; line += 32) __builtin_prefetch(b + kBf16GroupSize<kTerms> + line);
   }
@@ -58,7 +69,7 @@ inline void MultiplyGroup(const Bf16* a, const Bf16* b) {
 }
 
 /// A Bf16Kernel by matrix tiles, for operands of kTerms terms. Calls `between(g)` before group g is
-/// multiplied, which takes the matrix unit long enough for other work. Needs kTileShapes loaded.
+/// multiplied, which takes the matrix unit long enough for other work. Needs a TileUse.
 template <int kTerms, class Between>
 void MultiplyByTiles(Index groups, const Bf16* a, const Bf16* b, bool from_zero, float* c, Index ldc,
                      const Between& between) {

@@ -42,7 +42,7 @@ double TileMultiplyAdds(Index rounds, float& sink) {
   alignas(64) float tile[16 * 16] = {sink};
   alignas(64) Bf16 ones[kBf16Tile];  // on zeros the clock is higher than it ever is on data
   std::fill(std::begin(ones), std::end(ones), Bf16{0x3f80});
-  _tile_loadconfig(&kTileShapes);
+  const TileUse tiles;
   asm volatile("" ::: "memory");  // g++ 12 does not know that a tile is loaded from memory
   _tile_loadd(0, tile, 64);
   _tile_loadd(6, ones, 64);
@@ -56,7 +56,6 @@ double TileMultiplyAdds(Index rounds, float& sink) {
     _tile_dpbf16ps(5, 6, 7);
   }
   _tile_stored(0, tile, 64);
-  _tile_release();
   sink += tile[0];
   return 2.0 * 6 * 16 * 16 * 32 * static_cast<double>(rounds);
 }

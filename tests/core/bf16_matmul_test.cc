@@ -123,9 +123,8 @@ TEST_CASE("each kernel of bf16 products equals the product in double up to its r
     CHECK(KernelError(Bf16DotKernel, from_zero, stream) < 93);
 #if defined(__AMX_BF16__)
     if (!MayUseTiles()) continue;
-    _tile_loadconfig(&kTileShapes);
+    const TileUse tiles;
     CHECK(KernelError(Bf16TileKernel, from_zero, stream) < 93);
-    _tile_release();
 #endif
   }
 }
