@@ -76,8 +76,7 @@ std::string BenchHeader(const StepCase& step, const std::map<int, MachineLimits>
       "  are split into products of bf16 where the processor has matrix tiles: above 100 % they beat "
       "multiply-adds, as bf16 does.\n"
       "% peak: what these FLOPs take at the peak of the instructions that they are made of, of the time "
-      "taken. "
-      "The peaks\n"
+      "taken. The peaks\n"
       "  follow the machine's speed before and after each step.\n"
       "kB a token: activations, gradients and working memory; parameters come on top.\n\n";
   return text + fmt::format("{:<17}{:>7}{:>5}{:>10}{:>8}{:>11}{:>9}{:>11}{:>9}{:>7}{:>8}{:>9}\n", "variant",

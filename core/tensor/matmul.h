@@ -12,7 +12,7 @@ enum class Op { kNone, kTranspose };
 /// How a product reads A and B.
 ///   kFull   as they are.
 ///   kSplit  as they are, too: where the processor has matrix tiles, each float as the sum of three bfloat16,
-///           at an error no larger than that of a chain of multiply-adds (docs/numerics.md).
+///           at about half the error of a chain of multiply-adds, or the same (docs/numerics.md).
 ///   kBf16   rounded to bfloat16, as if they had been rounded in memory.
 /// Sums are of T as ever, in an order of their own where they are made of products of bfloat16
 /// (core/tensor/bf16_matmul.h). Only float has other operands than kFull: in double all are the same.
@@ -46,8 +46,8 @@ struct OperandView {
 };
 
 /// C[m×n] = op(A)[m×k] · op(B)[k×n] + beta · C on one thread. Each element of C is one chain of fused
-/// multiply-adds over k, cut into equal passes by k alone: its bits do not depend on the shape, the place or
-/// the neighbours of the tile in which it is computed.
+/// multiply-adds over k (or of products of bfloat16), cut into equal passes by k alone: its bits do not
+/// depend on the shape, the place or the neighbours of the tile in which it is computed.
 template <class T>
 void Gemm(Op op_a, Op op_b, Index m, Index n, Index k, const OperandView<T>& a, const OperandView<T>& b,
           T beta, T* c, Index ldc, Operands operands = Operands::kFull, Causal causal = {});
