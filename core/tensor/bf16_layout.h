@@ -28,6 +28,21 @@ Index PlaceInPair(Index pair, Index half) {
 inline Index Bf16Groups(Index depth) { return (depth + kBf16Group - 1) / kBf16Group; }
 inline Index Bf16Panels(Index count) { return (count + kBf16Panel - 1) / kBf16Panel; }
 
+/// Row r of tile t of a term of a group.
+inline Bf16* TileRow(Bf16* term, Index t, Index r) { return term + t * kBf16Tile + r * kBf16Group; }
+
+/// A packed operand, or a part of one that begins with a panel and a group.
+template <int kTerms>
+struct Bf16Packed {
+  Bf16* data;
+  Index groups;  ///< of a panel
+
+  /// The panel of row (column) i, from the group of product p on.
+  Bf16* At(Index i, Index p) const {
+    return data + (i / kBf16Panel * groups + p / kBf16Group) * kBf16GroupSize<kTerms>;
+  }
+};
+
 /// The first `lanes` of `kLanes` lanes.
 template <int kLanes>
 std::uint32_t LaneMask(Index lanes) {

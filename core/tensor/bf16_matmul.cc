@@ -14,18 +14,18 @@ template <int kTerms>
 void Multiply(Op op_b, const OperandView<float>& b, const Bf16Product<kTerms>& x) {
   x.Run([&](Index col, Index cols, Index from, Index depth) {
     PackBf16Right<kTerms>(op_b, b, col, cols, from, depth, ThreadBf16Memory().B());
-    return Bf16Right<kTerms>{ThreadBf16Memory().B(), Bf16Groups(depth)};
+    return Bf16Packed<kTerms>{ThreadBf16Memory().B(), Bf16Groups(depth)};
   });
 }
 
 template <int kTerms>
 void Multiply(const PackedB<float>& b, Bf16Product<kTerms> x) {
-  const Bf16Right<kTerms> whole{reinterpret_cast<const Bf16*>(b.data), Bf16Groups(b.k)};
+  const Bf16Packed<kTerms> whole{reinterpret_cast<Bf16*>(b.data), Bf16Groups(b.k)};
   const Index rest = x.k < b.k ? x.k % kBf16Group : 0, even = x.k - rest;
   x.k = even;
   if (even > 0) {
     x.Run([&](Index col, Index, Index from, Index) {
-      return Bf16Right<kTerms>{whole.At(col, from), whole.groups};
+      return Bf16Packed<kTerms>{whole.At(col, from), whole.groups};
     });
     x.beta = 1;
   }
@@ -35,7 +35,7 @@ void Multiply(const PackedB<float>& b, Bf16Product<kTerms> x) {
   x.causal = {};
   x.Run([&](Index col, Index cols, Index, Index) {
     CopyRest(whole, col, cols, even, rest, ThreadBf16Memory().B());
-    return Bf16Right<kTerms>{ThreadBf16Memory().B(), 1};
+    return Bf16Packed<kTerms>{ThreadBf16Memory().B(), 1};
   });
 }
 

@@ -29,21 +29,10 @@ void PackBf16Right(Op op, const OperandView<float>& b, Index col, Index cols, In
   PackBf16<kTerms, false, false>(cols, depth, part, out);
 }
 
-/// A packed right operand, or a part of one that begins with a panel and a group.
-template <int kTerms>
-struct Bf16Right {
-  const Bf16* data;
-  Index groups;  ///< of a panel
-
-  const Bf16* At(Index col, Index from) const {
-    return data + (col / kBf16Panel * groups + from / kBf16Group) * kBf16GroupSize<kTerms>;
-  }
-};
-
 /// The first `rest` products of one group of each panel of `cols` columns; zeros in place of the others,
 /// which A's zeros would meet, and 0·∞ is NaN.
 template <int kTerms>
-void CopyRest(const Bf16Right<kTerms>& b, Index col, Index cols, Index from, Index rest, Bf16* to) {
+void CopyRest(const Bf16Packed<kTerms>& b, Index col, Index cols, Index from, Index rest, Bf16* to) {
   for (Index j = 0; j < cols; j += kBf16Panel) {
     const Bf16* group = b.At(col + j, from);
     for (Index t = 0; t < kBf16GroupSize<kTerms>; ++t)

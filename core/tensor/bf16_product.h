@@ -65,7 +65,7 @@ struct Bf16Product {
 
   /// Columns [col, col + cols) of C, products [from, from + depth): `b` is that block of B.
   void Block(Bf16Blocks<kTerms>& blocks, Index col, Index cols, Index from, Index depth,
-             const Bf16Right<kTerms>& b) const {
+             const Bf16Packed<kTerms>& b) const {
     Bf16* packed = ThreadBf16Memory().A();
     const Index row_block = left.op == Op::kNone ? kBf16Panel : kBf16RowsTransposed;
     for (Index row = 0; row < m; row += row_block) {
@@ -77,8 +77,7 @@ struct Bf16Product {
       for (Index i = row; i < row + rows; i += kBf16Panel) {
         const Index panel_rows = std::min(kBf16Panel, m - i);
         const auto [begin, end] = Groups(i, panel_rows, from, depth);
-        const Bf16* a =
-            packed + ((i - row) / kBf16Panel * (last - first) + begin - first) * kBf16GroupSize<kTerms>;
+        const Bf16* a = Bf16Packed<kTerms>{packed, last - first}.At(i - row, begin * kBf16Group - skipped);
         const float pass_beta = from == 0 ? beta : 1;
         if (begin == end && pass_beta == 1) continue;
         const Index seen = std::min(cols, causal.Columns(i + panel_rows, n) - col);

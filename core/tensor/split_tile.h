@@ -15,29 +15,31 @@ inline void LoadFloats(Index rows, Index cols, const float* x, Index ldx, __m512
         i < rows ? _mm512_castps_si512(_mm512_maskz_loadu_ps(given, x + i * ldx)) : _mm512_setzero_si512();
 }
 
-/// Splits 16 + 16 floats into three bfloat16 each, largest first, whose sum they are: a term is what the ones
-/// before leave, to nearest, ties away from zero, and three of 8 bits hold the 24 of a float. Element i of
-/// `low` and element i of `high` become word i of each term. A NaN has a term that is NaN, an infinity too.
-inline void SplitFloats(__m512 low, __m512 high, Bf16* terms) {
-  const __m512i half = _mm512_set1_epi32(0x8000), upper = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+/// 16 floats as the sums of three bfloat16 each, largest first, in the upper halves of words: a term is what
+/// the ones before leave, to nearest, ties away from zero, and three of 8 bits hold the 24 of a float. A NaN
+/// has a term that is NaN, an infinity too.
+struct SplitFloats {
+  __m512i terms[3];
+
+  explicit SplitFloats(__m512 x) {
+    const __m512i half = _mm512_set1_epi32(0x8000), upper = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+    for (int term = 0; term < 2; ++term) {
+      terms[term] = _mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(x), half), upper);
+      x -= _mm512_castsi512_ps(terms[term]);
+    }
+    terms[2] = _mm512_castps_si512(x);  // its lower halves are no part of the sum: they are zeros
+  }
+};
+
+/// Element i of `low` and element i of `high` become word i of each term.
+inline void StoreWords(const SplitFloats& low, const SplitFloats& high, Bf16* to) {
   const __m512i halves =
       _mm512_set4_epi32(0x0f0e0f0e, 0x0b0a0b0a, 0x07060706, 0x03020302);  // upper ones, twice
-  const auto rounded = [&](__m512 x) {
-    return _mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(x), half), upper);
-  };
-  const auto store = [&](int term, __m512i a, __m512i b) {
-    // The upper half of each word of b, and of a in place of the lower one: a shift and a mask in one.
-    const __m512i words = _mm512_mask_shuffle_epi8(b, 0x3333333333333333, a, halves);
-    _mm512_storeu_si512(terms + term * kBf16Term, words);
-  };
-#pragma GCC unroll 2
-  for (int term = 0; term < 2; ++term) {
-    const __m512i a = rounded(low), b = rounded(high);
-    store(term, a, b);
-    low -= _mm512_castsi512_ps(a);
-    high -= _mm512_castsi512_ps(b);
-  }
-  store(2, _mm512_castps_si512(low), _mm512_castps_si512(high));
+  // The upper half of each word of `high`, and of `low` in place of the lower one: a shift and a mask in one.
+#pragma GCC unroll 3
+  for (int term = 0; term < 3; ++term)
+    _mm512_storeu_si512(to + term * kBf16Term, _mm512_mask_shuffle_epi8(high.terms[term], 0x3333333333333333,
+                                                                        low.terms[term], halves));
 }
 
 /// A tile of each of three terms. What is read in the order of the other operand's tiles is transposed.
@@ -57,7 +59,8 @@ void PackSplitTiles(Index count, Index products, const float* x, Index ldx, Bf16
   }
 #pragma GCC unroll 16
   for (Index r = 0; r < 16; ++r)
-    SplitFloats(_mm512_castsi512_ps(low[r]), _mm512_castsi512_ps(high[r]), out + r * 32);
+    StoreWords(SplitFloats(_mm512_castsi512_ps(low[r])), SplitFloats(_mm512_castsi512_ps(high[r])),
+               out + r * 32);
 }
 
 }  // namespace dark
