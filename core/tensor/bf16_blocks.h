@@ -20,6 +20,10 @@ struct BlockOfC {
   bool IsWhole() const { return rows == kBf16Panel && cols == kBf16Panel; }
 };
 
+struct Nothing {
+  void operator()() const {}
+};
+
 /// The products of panels, block by block. Exists while a thread multiplies.
 template <int kTerms>
 class Bf16Blocks;
@@ -34,8 +38,9 @@ class Bf16Blocks<1> {
   }
 #endif
 
-  /// In place or, at an edge or for a beta of its own, beside C.
-  void Multiply(Index groups, const Bf16* a, const Bf16* b, const BlockOfC& to) const {
+  /// In place or, at an edge or for a beta of its own, beside C. Has no time for other work.
+  template <class Between = Nothing>
+  void Multiply(Index groups, const Bf16* a, const Bf16* b, const BlockOfC& to, const Between& = {}) const {
     if (to.IsWhole() && (to.beta == 0 || to.beta == 1))
       return kernel()(groups, a, b, to.beta == 0, to.c, to.ldc);
     alignas(64) float sums[kBf16Panel * kBf16Panel];
@@ -48,6 +53,7 @@ class Bf16Blocks<1> {
     for (Index i = 0; i < to.rows; ++i)
       std::copy(sums + i * kBf16Panel, sums + i * kBf16Panel + to.cols, to.c + i * to.ldc);
   }
+  void Finish() const {}
 
  private:
 #if defined(__AMX_BF16__)
@@ -67,22 +73,31 @@ template <>
 class Bf16Blocks<3> {
  public:
   Bf16Blocks() = default;
-  ~Bf16Blocks() { AddPending(0, kBf16Panel); }
+  ~Bf16Blocks() { Finish(); }
   Bf16Blocks(const Bf16Blocks&) = delete;
   Bf16Blocks& operator=(const Bf16Blocks&) = delete;
 
-  void Multiply(Index groups, const Bf16* a, const Bf16* b, const BlockOfC& to) {
+  /// Calls `between()` after each step (kTileSteps): time for other work.
+  template <class Between = Nothing>
+  void Multiply(Index groups, const Bf16* a, const Bf16* b, const BlockOfC& to, const Between& between = {}) {
     const bool in_place = to.IsWhole() && to.beta == 0;
     float* sums = sums_[turn_ = 1 - turn_];
     MultiplyByTiles<3>(groups, a, b, true, in_place ? to.c : sums, in_place ? to.ldc : kBf16Panel,
-                       [&](Index g) {
-                         ReadRowsAhead(g, to.c, to.ldc);
-                         AddPending(4 * g, 4 * g + 4);
+                       [&](Index step) {
+                         ReadRowsAhead(step, 1, to.c, to.ldc);
+                         AddPending(step, step + 1);
+                         between();
                        });
-    AddPending(4 * groups, kBf16Panel);
+    AddPending(groups * kTileSteps<3>, kBf16Panel);
     pending_ = to;
     if (in_place) pending_.rows = 0;
     pending_sums_ = sums;
+  }
+
+  /// C is what was multiplied.
+  void Finish() {
+    AddPending(0, kBf16Panel);
+    pending_.rows = 0;
   }
 
  private:

@@ -48,28 +48,36 @@ inline void MultiplyTiles() {
   _tile_dpbf16ps(3, 5, 7);
 }
 
-/// Adds the products of one group. Of three terms: x₀y₂, x₀y₁, x₁y₁, x₁y₀, x₂y₀ and, largest and last, x₀y₀,
-/// so that each but the first finds one of its operands in the tiles.
+/// Products of tiles of a group, four each.
 template <int kTerms>
-inline void MultiplyGroup(const Bf16* a, const Bf16* b) {
+inline constexpr Index kTileSteps = kTerms == 1 ? 1 : 6;
+
+/// Adds the products of one group. Of three terms: x₀y₂, x₀y₁, x₁y₁, x₁y₀, x₂y₀ and, largest and last, x₀y₀,
+/// so that each but the first finds one of its operands in the tiles. Calls `between(i)` after step i.
+template <int kTerms, class Between>
+inline void MultiplyGroup(const Bf16* a, const Bf16* b, Index step, const Between& between) {
+  const auto multiply = [&] {
+    MultiplyTiles();
+    between(step++);
+  };
   LoadLeftTiles(a);
   LoadRightTiles<kTerms>(b + (kTerms - 1) * kBf16Term);
-  MultiplyTiles();
+  multiply();
   if constexpr (kTerms == 1) return;
   LoadRightTiles<kTerms>(b + kBf16Term);
-  MultiplyTiles();
+  multiply();
   LoadLeftTiles(a + kBf16Term);
-  MultiplyTiles();
+  multiply();
   LoadRightTiles<kTerms>(b);
-  MultiplyTiles();
+  multiply();
   LoadLeftTiles(a + 2 * kBf16Term);
-  MultiplyTiles();
+  multiply();
   LoadLeftTiles(a);
-  MultiplyTiles();
+  multiply();
 }
 
-/// A Bf16Kernel by matrix tiles, for operands of kTerms terms. Calls `between(g)` before group g is
-/// multiplied, which takes the matrix unit long enough for other work. Needs a TileUse.
+/// A Bf16Kernel by matrix tiles, for operands of kTerms terms. Calls `between(i)` after each step i of all
+/// groups' kTileSteps: the matrix unit takes long enough for a step for other work. Needs a TileUse.
 template <int kTerms, class Between>
 void MultiplyByTiles(Index groups, const Bf16* a, const Bf16* b, bool from_zero, float* c, Index ldc,
                      const Between& between) {
@@ -87,27 +95,25 @@ void MultiplyByTiles(Index groups, const Bf16* a, const Bf16* b, bool from_zero,
     _tile_loadd(2, below, stride);
     _tile_loadd(3, below + 16, stride);
   }
-  for (Index g = 0; g < groups; ++g, a += kBf16GroupSize<kTerms>, b += kBf16GroupSize<kTerms>) {
-    between(g);
-    MultiplyGroup<kTerms>(a, b);
-  }
+  for (Index g = 0; g < groups; ++g, a += kBf16GroupSize<kTerms>, b += kBf16GroupSize<kTerms>)
+    MultiplyGroup<kTerms>(a, b, g * kTileSteps<kTerms>, between);
   _tile_stored(0, c, stride);
   _tile_stored(1, c + 16, stride);
   _tile_stored(2, below, stride);
   _tile_stored(3, below + 16, stride);
 }
 
-/// Reads four of 32 rows of a block ahead: they stand in as many pages. None after the eighth call.
-inline void ReadRowsAhead(Index call, const float* c, Index ldc) {
-  for (Index row = 4 * call; row < std::min<Index>(4 * call + 4, kBf16Panel); ++row) {
+/// Reads rows [begin, begin + count) of the 32 of a block ahead: they stand in as many pages.
+inline void ReadRowsAhead(Index begin, Index count, const float* c, Index ldc) {
+  for (Index row = begin; row < std::min(begin + count, kBf16Panel); ++row) {
     __builtin_prefetch(c + row * ldc, 1);
     __builtin_prefetch(c + row * ldc + 16, 1);
   }
 }
 
 inline void Bf16TileKernel(Index groups, const Bf16* a, const Bf16* b, bool from_zero, float* c, Index ldc) {
-  MultiplyByTiles<1>(groups, a, b, from_zero, c, ldc, [&](Index g) {
-    if (from_zero) ReadRowsAhead(g, c, ldc);
+  MultiplyByTiles<1>(groups, a, b, from_zero, c, ldc, [&](Index step) {
+    if (from_zero) ReadRowsAhead(4 * step, 4, c, ldc);
   });
 }
 
