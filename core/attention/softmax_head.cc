@@ -1,124 +1,38 @@
 #include "core/attention/softmax_head.h"
 
-#include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "core/tensor/round_up.h"
-#include "core/tensor/simd.h"
+#include "core/attention/softmax_bf16.h"
+#include "core/attention/softmax_blocks.h"
+#include "core/tensor/bf16_matmul.h"
 
 namespace dark {
 namespace {
 
-// Two blocks of scores stay in the second-level cache, and packed keys that come from there serve many
-// queries at a time. Fewer queries than keys: what stands above the diagonal of their last block is computed
-// in vain.
-constexpr Index kQueries = 128, kKeys = 256;
-
-static_assert(kKeys % kLanes<float> == 0);
-static_assert(kKeys % kQueries == 0);  // no block of keys begins among the queries of a block
-
-template <class T>
-using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
-/// A row of scores, in whole registers: what lies beyond the visible keys is set to zero afterwards.
-template <class T>
-using ScoreRow = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>, Eigen::AlignedMax>;
-template <class T>
-using ConstRow = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
-
-/// Keys or values of a head in the order in which products read them, block by block: as a right operand
-/// [dim × keys] (scores) or [keys × dim] (sums over keys).
-template <class T>
-struct PackedBlocks {
-  Op op;  ///< kTranspose: [dim × keys]
-  Index rows, dim;
-  Operands operands;
-  T* data;
-
-  static Index BlockSize(Index dim) { return std::max(PackedSize<T>(kKeys, dim), PackedSize<T>(dim, kKeys)); }
-  static Index Size(Index rows, Index dim) { return (rows + kKeys - 1) / kKeys * BlockSize(dim); }
-
-  PackedB<T> At(Index begin) const {
-    const Index keys = std::min(kKeys, rows - begin);
-    PackedB<T> block{data + begin / kKeys * BlockSize(dim), keys, dim, operands};
-    if (op == Op::kNone) std::swap(block.n, block.k);
-    return block;
+/// Calls `bf16` with the number of terms where products are of bfloat16, else `blocks`.
+template <class T, class Bf16, class Blocks>
+auto Choose(const SoftmaxShape<T>& shape, [[maybe_unused]] const Bf16& bf16, const Blocks& blocks) {
+  if constexpr (kOwnBf16<T>) {
+    const int terms = Bf16Terms(shape.operands);
+    if (terms == 1) return bf16(std::integral_constant<int, 1>());
+#if defined(__AMX_BF16__)
+    if (terms == 3) return bf16(std::integral_constant<int, 3>());
+#endif
   }
-  void Fill(HeadView<const T> x) const {
-    for (Index begin = 0; begin < rows; begin += kKeys) Pack(op, {x.row(begin), x.stride}, At(begin));
-  }
-};
-
-/// Queries [begin, begin + rows) against keys [key, key + keys); key ≤ begin, and at most the last queries
-/// see all of the keys.
-struct Pair {
-  Index begin, rows, key, keys;
-  Index Visible(Index i) const { return std::min(keys, begin + i + 1 - key); }
-  Causal Of(Causal::Of what) const { return {what, begin - key}; }
-};
-
-template <class Body>
-void ForQueries(Index rows, const Body& body) {
-  for (Index begin = 0; begin < rows; begin += kQueries) body(begin, std::min(kQueries, rows - begin));
-}
-
-template <class Body>
-void ForKeys(Index begin, Index rows, const Body& body) {
-  for (Index key = 0; key < begin + rows; key += kKeys)
-    body(Pair{begin, rows, key, std::min(kKeys, begin + rows - key)});
-}
-
-/// Running maximum and sum of a block's queries.
-template <class T>
-struct Running {
-  T max[kQueries], sum[kQueries];
-  explicit Running(Index rows) {
-    std::fill(max, max + rows, -std::numeric_limits<T>::infinity());
-    std::fill(sum, sum + rows, T(0));
-  }
-};
-
-/// Scores to exp(score − running maximum); earlier sums and outputs are scaled to a maximum that rose.
-template <class T>
-void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> out, Index value_dim) {
-  for (Index i = 0; i < pair.rows; ++i) {
-    T* const scores_i = scores + i * kKeys;
-    const Index visible = pair.Visible(i), end = RoundUp(pair.keys, kLanes<T>);
-    const T max = ScoreRow<T>(scores_i, visible).maxCoeff();
-    if (!(max <= running.max[i])) {  // also for NaN, which then shows in the output
-      const T factor = std::exp(running.max[i] - max);
-      running.max[i] = max;
-      running.sum[i] *= factor;
-      if (pair.key > 0) Row<T>(out.row(pair.begin + i), value_dim) *= factor;
-    }
-    ScoreRow<T> row(scores_i, RoundUp(visible, kLanes<T>));
-    row = (row - running.max[i]).exp();
-    std::fill(scores_i + visible, scores_i + end, T(0));
-    running.sum[i] += row.sum();
-  }
-}
-
-/// Scores to P, and dP = dout·vᵀ to dS.
-template <class T>
-void ScoreGradients(const Pair& pair, const T* log_sum, const T* dots, T* p, T* ds) {
-  for (Index i = 0; i < pair.rows; ++i) {
-    T *const p_i = p + i * kKeys, *const ds_i = ds + i * kKeys;
-    const Index visible = pair.Visible(i), whole = RoundUp(visible, kLanes<T>);
-    ScoreRow<T> p_row(p_i, whole), ds_row(ds_i, whole);
-    p_row = (p_row - log_sum[pair.begin + i]).exp();
-    ds_row = p_row * (ds_row - dots[i]);
-    std::fill(p_i + visible, p_i + pair.keys, T(0));
-    std::fill(ds_i + visible, ds_i + pair.keys, T(0));
-  }
+  return blocks();
 }
 
 }  // namespace
 
 template <class T>
 Index SoftmaxShape<T>::Scratch() const {
-  return 2 * PackedBlocks<T>::Size(rows, dim) + PackedBlocks<T>::Size(rows, value_dim) +
-         2 * kQueries * kKeys + PackedSize<T>(dim, kQueries) + PackedSize<T>(value_dim, kQueries);
+  return Choose(
+      *this,
+      [&](auto terms) {
+        return std::max(Bf16SoftmaxForward<terms>::Scratch(*this),
+                        Bf16SoftmaxBackward<terms>::Scratch(*this));
+      },
+      [&] { return BlockSoftmaxScratch(*this); });
 }
 template struct SoftmaxShape<float>;
 template struct SoftmaxShape<double>;
@@ -126,27 +40,9 @@ template struct SoftmaxShape<double>;
 template <class T>
 void SoftmaxForward(const SoftmaxShape<T>& shape, HeadView<const T> q, HeadView<const T> k,
                     HeadView<const T> v, HeadView<T> out, T* log_sum, T* scratch) {
-  const Index dim = shape.dim, vd = shape.value_dim;
-  const PackedBlocks<T> keys{Op::kTranspose, shape.rows, dim, shape.operands, scratch};
-  const PackedBlocks<T> values{Op::kNone, shape.rows, vd, shape.operands,
-                               keys.data + keys.Size(shape.rows, dim)};
-  T* scores = values.data + values.Size(shape.rows, vd);
-  keys.Fill(k);
-  values.Fill(v);
-  ForQueries(shape.rows, [&](Index begin, Index rows) {
-    Running<T> running(rows);
-    ForKeys(begin, rows, [&](const Pair& x) {
-      Gemm(Op::kNone, rows, x.keys, dim, {q.row(begin), q.stride}, keys.At(x.key), T(0), scores, kKeys,
-           x.Of(Causal::Of::kResult));
-      Exponentials(x, running, scores, out, vd);
-      Gemm(Op::kNone, rows, vd, x.keys, {scores, kKeys}, values.At(x.key), T(x.key > 0 ? 1 : 0),
-           out.row(begin), out.stride, x.Of(Causal::Of::kLeft));
-    });
-    for (Index i = 0; i < rows; ++i) {
-      Row<T>(out.row(begin + i), vd) *= T(1) / running.sum[i];
-      log_sum[begin + i] = running.max[i] + std::log(running.sum[i]);
-    }
-  });
+  Choose(
+      shape, [&](auto terms) { Bf16SoftmaxForward<terms>::Run(shape, q, k, v, out, log_sum, scratch); },
+      [&] { BlockSoftmaxForward(shape, q, k, v, out, log_sum, scratch); });
 }
 template void SoftmaxForward(const SoftmaxShape<float>&, HeadView<const float>, HeadView<const float>,
                              HeadView<const float>, HeadView<float>, float*, float*);
@@ -155,41 +51,9 @@ template void SoftmaxForward(const SoftmaxShape<double>&, HeadView<const double>
 
 template <class T>
 void SoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T>& x, T* scratch) {
-  const Index dim = shape.dim, vd = shape.value_dim;
-  const PackedBlocks<T> keys_t{Op::kTranspose, shape.rows, dim, shape.operands, scratch};
-  const PackedBlocks<T> keys{Op::kNone, shape.rows, dim, shape.operands,
-                             keys_t.data + keys_t.Size(shape.rows, dim)};
-  const PackedBlocks<T> values_t{Op::kTranspose, shape.rows, vd, shape.operands,
-                                 keys.data + keys.Size(shape.rows, dim)};
-  T* p = values_t.data + values_t.Size(shape.rows, vd);
-  T* ds = p + kQueries * kKeys;
-  T *packed_q = ds + kQueries * kKeys, *packed_dout = packed_q + PackedSize<T>(dim, kQueries);
-  if (x.beta.k == T(0)) x.dk.Clear(shape.rows, dim);
-  if (x.beta.v == T(0)) x.dv.Clear(shape.rows, vd);
-  keys_t.Fill(x.k);
-  keys.Fill(x.k);
-  values_t.Fill(x.v);
-  ForQueries(shape.rows, [&](Index begin, Index rows) {
-    const T *q = x.q.row(begin), *dout = x.dout.row(begin);
-    const PackedB<T> queries{packed_q, dim, rows, shape.operands},
-        douts{packed_dout, vd, rows, shape.operands};
-    Pack(Op::kNone, {q, x.q.stride}, queries);
-    Pack(Op::kNone, {dout, x.dout.stride}, douts);
-    T dots[kQueries];
-    for (Index i = 0; i < rows; ++i)
-      dots[i] = (ConstRow<T>(x.dout.row(begin + i), vd) * ConstRow<T>(x.out.row(begin + i), vd)).sum();
-    ForKeys(begin, rows, [&](const Pair& pair) {
-      const Index n = pair.keys;
-      const Causal result = pair.Of(Causal::Of::kResult), left = pair.Of(Causal::Of::kLeft);
-      Gemm(Op::kNone, rows, n, dim, {q, x.q.stride}, keys_t.At(pair.key), T(0), p, kKeys, result);
-      Gemm(Op::kNone, rows, n, vd, {dout, x.dout.stride}, values_t.At(pair.key), T(0), ds, kKeys, result);
-      ScoreGradients(pair, x.log_sum, dots, p, ds);
-      Gemm(Op::kNone, rows, dim, n, {ds, kKeys}, keys.At(pair.key), pair.key > 0 ? T(1) : x.beta.q,
-           x.dq.row(begin), x.dq.stride, left);
-      Gemm(Op::kTranspose, n, dim, rows, {ds, kKeys}, queries, T(1), x.dk.row(pair.key), x.dk.stride, left);
-      Gemm(Op::kTranspose, n, vd, rows, {p, kKeys}, douts, T(1), x.dv.row(pair.key), x.dv.stride, left);
-    });
-  });
+  Choose(
+      shape, [&](auto terms) { Bf16SoftmaxBackward<terms>::Run(shape, x, scratch); },
+      [&] { BlockSoftmaxBackward(shape, x, scratch); });
 }
 template void SoftmaxBackward(const SoftmaxShape<float>&, const SoftmaxGradients<float>&, float*);
 template void SoftmaxBackward(const SoftmaxShape<double>&, const SoftmaxGradients<double>&, double*);

@@ -12,7 +12,7 @@ struct SoftmaxShape {
   Index rows, dim, value_dim;           ///< T, columns of a query or key, columns of a value
   Operands operands = Operands::kFull;  ///< of all products; exponentials and their sums are of T
 
-  /// Elements of working memory for Forward or Backward, O(rows).
+  /// Elements of working memory for Forward or Backward, O(rows), to be aligned to a cache line.
   Index Scratch() const;
 };
 

@@ -77,7 +77,7 @@ class Bf16Blocks<3> {
   Bf16Blocks(const Bf16Blocks&) = delete;
   Bf16Blocks& operator=(const Bf16Blocks&) = delete;
 
-  /// Calls `between()` after each step (kTileSteps): time for other work.
+  /// Calls `between()` after each step (kTileSteps), time for other work; it must leave A, B and C alone.
   template <class Between = Nothing>
   void Multiply(Index groups, const Bf16* a, const Bf16* b, const BlockOfC& to, const Between& between = {}) {
     const bool in_place = to.IsWhole() && to.beta == 0;
@@ -94,7 +94,7 @@ class Bf16Blocks<3> {
     pending_sums_ = sums;
   }
 
-  /// C is what was multiplied.
+  /// Adds what is pending: only then is C what was multiplied.
   void Finish() {
     AddPending(0, kBf16Panel);
     pending_.rows = 0;
