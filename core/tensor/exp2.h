@@ -9,7 +9,8 @@
 namespace dark {
 
 /// 2^x of 16 floats, x < 128, to one unit in the last place; zero where that is below the smallest normal
-/// number, 2^-126, since the processor takes a hundred times as long to make a smaller one. NaN of NaN.
+/// number, 2^-126, since the processor takes a hundred times as long to make a smaller one. NaN of a NaN
+/// that an operation made (its low bits are zeros).
 inline __m512 Exp2(__m512 x) {
   const __mmask16 normal = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-126.0F), _CMP_NLT_UQ);
   // The sum's lowest bits are x to the nearest whole number n.
