@@ -28,8 +28,7 @@ class ScratchCut {
   }
   template <int kTerms>
   Bf16Packed<kTerms> Packed(Index count, Index depth) {
-    const Index groups = Bf16Groups(depth), size = Bf16Panels(count) * groups * kBf16GroupSize<kTerms>;
-    return {reinterpret_cast<Bf16*>(Floats(size / 2)), groups};
+    return {reinterpret_cast<Bf16*>(Floats(Bf16PackedFloats<kTerms>(count, depth))), Bf16Groups(depth)};
   }
   Index used() const { return used_; }
 

@@ -42,6 +42,11 @@ struct Bf16Packed {
     return data + (i / kBf16Panel * groups + p / kBf16Group) * kBf16GroupSize<kTerms>;
   }
 };
+/// Floats whose memory holds a packed operand.
+template <int kTerms>
+Index Bf16PackedFloats(Index count, Index depth) {
+  return Bf16Panels(count) * Bf16Groups(depth) * kBf16GroupSize<kTerms> / 2;
+}
 
 /// The first `lanes` of `kLanes` lanes.
 template <int kLanes>

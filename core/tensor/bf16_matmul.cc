@@ -2,10 +2,7 @@
 
 #if defined(__AVX512BF16__)
 
-#include <algorithm>
-
 #include "core/tensor/bf16_product.h"
-#include "core/tensor/round_up.h"
 
 namespace dark {
 namespace {
@@ -19,8 +16,13 @@ void Multiply(Op op_b, const OperandView<float>& b, const Bf16Product<kTerms>& x
 }
 
 template <int kTerms>
+Bf16Packed<kTerms> Whole(const PackedB<float>& b) {
+  return {reinterpret_cast<Bf16*>(b.data), Bf16Groups(b.k)};
+}
+
+template <int kTerms>
 void Multiply(const PackedB<float>& b, Bf16Product<kTerms> x) {
-  const Bf16Packed<kTerms> whole{reinterpret_cast<Bf16*>(b.data), Bf16Groups(b.k)};
+  const Bf16Packed<kTerms> whole = Whole<kTerms>(b);
   const Index rest = x.k < b.k ? x.k % kBf16Group : 0, even = x.k - rest;
   x.k = even;
   if (even > 0) {
@@ -59,17 +61,14 @@ void Bf16Gemm(Op op_a, Index m, Index n, Index k, const OperandView<float>& a, c
 }
 
 Index Bf16PackedSize(Index n, Index k) {
-  const Index terms = std::max(1, Bf16Terms(Operands::kSplit));
-  return terms * RoundUp(n, kBf16Panel) * RoundUp(k, kBf16Panel) / 2;
+  return Bf16Terms(Operands::kSplit) > 0 ? Bf16PackedFloats<3>(n, k) : Bf16PackedFloats<1>(n, k);
 }
 
 void Bf16PackColumns(Op op_b, Index begin, Index end, const OperandView<float>& b,
                      const PackedB<float>& packed) {
-  Bf16* data = reinterpret_cast<Bf16*>(packed.data);
-  const Index panels = begin / kBf16Panel * Bf16Groups(packed.k);
   if (packed.operands == Operands::kBf16)
-    return PackBf16Right<1>(op_b, b, begin, end - begin, 0, packed.k, data + panels * kBf16GroupSize<1>);
-  PackBf16Right<3>(op_b, b, begin, end - begin, 0, packed.k, data + panels * kBf16GroupSize<3>);
+    return PackBf16Right<1>(op_b, b, begin, end - begin, 0, packed.k, Whole<1>(packed).At(begin, 0));
+  PackBf16Right<3>(op_b, b, begin, end - begin, 0, packed.k, Whole<3>(packed).At(begin, 0));
 }
 
 }  // namespace dark

@@ -15,7 +15,7 @@ void PackBf16(Index count, Index depth, const E* x, Index ldx, Bf16* out) {
   const auto pack = [&](Index t, Index g) {
     const Index i = t * 16, p = g * kBf16Group, given = std::max<Index>(0, count - i);
     const E* from = kByRows ? x + std::min(i, count - 1) * ldx + p : x + p * ldx + i;
-    Bf16* to = out + (t / 2 * groups + g) * kBf16GroupSize<kTerms> + t % 2 * kBf16Tile;
+    Bf16* to = TileRow(Bf16Packed<kTerms>{out, groups}.At(i, p), t % 2, 0);
     if constexpr (kTerms == 1) {
       PackRoundedTile<kLeft, kByRows>(given, depth - p, from, ldx, to);
     } else {
