@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/attention/feature_map.h"
+#include "core/attention/rows.h"
 #include "core/tensor/matmul.h"
 #include "core/tensor/round_up.h"
 #include "core/tensor/simd.h"
@@ -23,55 +24,51 @@ using ConstHead = HeadView<const T>;
 template <class T>
 using RowArray = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
 
-/// x becomes e^x, and 0 where that is no normal number. Eigen's exponential of anything very negative is a
-/// subnormal number, in double and with AVX2: a normaliser that underflows would be a sum of those.
+/// x becomes e^x, and 0 where that is no normal number.
 template <class T>
 void Exponentials(Index count, T* x) {
-  RowArray<T>(x, count) = RowArray<T>(x, count).exp();
-  for (Index i = 0; i < count; ++i) x[i] = x[i] < std::numeric_limits<T>::min() ? T(0) : x[i];
+  ForLanes<T>(count, [&](auto at) { at.Store(x, Exponential<T>(at.Load(x))); });
 }
 
-/// φ(x) relative to each row's largest feature: phi = φ(x)/e^scale, scale = max_j log φ_j, for `rows` rows of
-/// x. `scale` may be nullptr where it cancels (queries).
+/// Row i of a chunk's weights: the first i + 1 of kChunk numbers, then zeros.
 template <class T>
-void ScaledFeatures(const FeatureMap<T>& map, Index key_head, Index rows, ConstHead<T> x, T* phi, T* scale) {
-  const Index m = map.features();
-  map.LogFeatures(key_head, rows, x, phi, scale);
-  for (Index i = 0; i < rows; ++i) {
-    RowArray<T> row(phi + i * m, m);
-    const T max = row.maxCoeff();
-    if (scale != nullptr) scale[i] += max;
-    row -= max;
-    Exponentials(m, row.data());
+void StoreSeen(Index i, const T* numbers, T* row) {
+  struct Ones {
+    T then_zeros[2 * kLanes<T>] = {};
+    Ones() { std::fill_n(then_zeros, kLanes<T>, T(1)); }
+  };
+  static const Ones ones;
+  for (Index j = 0; j < kChunk; j += kLanes<T>) {
+    const Index seen = std::clamp<Index>(i + 1 - j, 0, kLanes<T>);
+    const Simd<T> is_seen = LoadSimd(ones.then_zeros + kLanes<T> - seen);
+    StoreSimd(row + j, is_seen != 0 ? LoadSimd(numbers + j) : Simd<T>{});
   }
 }
 
 /// The running scales of one chunk and the factors that follow from them. All exponents are ≤ 0.
 ///   running[i] = r_i = max(before, key_scale[0..i])
 ///   carry[i]   = exp(before − r_i): factor of the state that came in
-///   weights[i][j] = exp(key_scale[j] − r_i) for j ≤ i, else 0
-/// A row whose scale did not rise repeats the row above, so only O(rows) exponentials are taken.
+///   weights[i][j] = exp(key_scale[j] − r_i) for j ≤ i < rows, else 0  [kChunk × kChunk]
+/// Exponentials are taken where the scale has risen; mostly it has not.
 template <class T>
 void ChunkWeights(Index rows, T before, const T* key_scale, T* running, T* carry, T* weights) {
-  T rise[kChunk], own[kChunk], scale = before, carried = T(1);
+  T of_scale[kChunk] = {}, scale = before, carried = T(1);
   for (Index i = 0; i < rows; ++i) {
-    rise[i] = T(1);
-    if (!(key_scale[i] <= scale)) {  // also true for NaN, which then shows in the output
-      rise[i] = std::exp(scale - key_scale[i]);
+    const bool rises = !(key_scale[i] <= scale);  // also true for NaN, which then shows in the output
+    if (rises) {
       scale = key_scale[i];
+      carried = Exponential(before - scale);
     }
+    if (rises || i == 0)
+      ForLanes<T>(rows, [&](auto at) {
+        using Value = typename decltype(at)::Value;
+        at.Store(of_scale, Exponential<T>(Value(at.Load(key_scale) - scale)));
+      });
     running[i] = scale;
-    carry[i] = carried *= rise[i];
+    carry[i] = carried;
+    StoreSeen(i, of_scale, weights + i * kChunk);
   }
-  for (Index i = 0; i < rows; ++i) own[i] = key_scale[i] - running[i];
-  Exponentials(rows, own);
-  std::fill_n(weights, rows, T(0));
-  weights[0] = own[0];
-  for (Index i = 1; i < rows; ++i) {
-    T* const row = weights + i * rows;
-    RowArray<T>(row, rows) = rise[i] * RowArray<T>(row - rows, rows);
-    row[i] = own[i];
-  }
+  std::fill_n(weights + rows * kChunk, (kChunk - rows) * kChunk, T(0));
 }
 
 /// Pairs of row i of a chunk that are computed, those it sees filled up to whole registers (their weights are

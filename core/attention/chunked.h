@@ -45,6 +45,7 @@ class Chunked final : public FeatureAttention<T> {
   Chunk ChunkAt(Index begin, Index segment) const {
     return {begin, std::min(kChunk, shape_.context - begin), segment};
   }
+  bool IsLast(const Chunk& c) const { return c.begin + c.rows == shape_.context; }
   /// One key head of one sequence, with the memory of the thread that works on it.
   struct Unit {
     Index b, key_head;
@@ -121,6 +122,7 @@ class Chunked final : public FeatureAttention<T> {
   void BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state,
                        const GradientBetas<T>& betas) const;
   void BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState<T>& later) const;
+  T StartLater(const Unit& u, const Chunk& c, PrefixState<T>& later, T* factor) const;
   void AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
 
   HeadShape shape_;

@@ -49,14 +49,26 @@ template <class T>
 void Chunked<T>::OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const {
   const auto out = OutHead(out_->value, u.b, h), dout = OutHead(out_->grad, u.b, h);
   const Index vd = shape_.value_dim, at = i * segment_length() + c.local();
-  using Row = Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>>;
   for (Index r = 0; r < c.rows; ++r) {
     const Index t = c.begin + r;
     const T denominator = Denominator(u.b, h)[t];
     const T inverse = denominator == T(0) ? T(0) : T(1) / denominator;
-    Row(u.w.dnum + (at + r) * vd, vd) = inverse * Row(dout.row(t), vd);
-    u.w.dden[at + r] = -inverse * Row(dout.row(t), vd).dot(Row(out.row(t), vd));
+    ScaleRow(vd, inverse, dout.row(t), u.w.dnum + (at + r) * vd);
+    u.w.dden[at + r] = -inverse * RowDot(vd, dout.row(t), out.row(t));
   }
+}
+
+// A row of scores to weights∘scores, and of dnum·vᵀ to dP. Pairs ahead become 0.
+template <class T>
+void WeighGradients(Index i, Index rows, const T* weights, T dden, T* scores, T* dscores) {
+  const Index pairs = PairsOfRow<T>(i, rows);
+  ForLanes<T>(pairs, [&](auto at) {
+    const auto weight = at.Load(weights);
+    at.Store(scores, weight * at.Load(scores));
+    at.Store(dscores, weight * (at.Load(dscores) + dden));
+  });
+  std::fill(scores + pairs, scores + rows, T(0));
+  std::fill(dscores + pairs, dscores + rows, T(0));
 }
 
 // One chunk, in forward order. With P_ij = φ(q_i)·φ(k_j) and weights w_ij:
@@ -71,26 +83,23 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   const auto values = ValueHead(v_->value, u), dvalues = ValueHead(v_->grad, u);
   const auto queries = From(QueryHead(q_->value, u.b, h), c.begin);
   T *phi_q = PhiQ(u, h, c), *phi_k = PhiK(u, c), *dnum = w.dnum + at * vd;
-  MatrixMap<T> scores(w.scores, rows, rows), dscores(w.dscores, rows, rows), dphi(w.dphi_q, rows, m_);
-  const MatrixMap<T> weights(w.weights, rows, rows);
-  const Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> dden(w.dden + at, rows);
+  const T* dden = w.dden + at;
 
   if (!keeps_features_) QueryFeatures(u, h, c);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q, m_}, {phi_k, m_}, T(0), w.scores, rows, operands_,
        kResult);
   Gemm(Op::kNone, Op::kTranspose, rows, rows, vd, {dnum, vd}, {values.row(c.begin), values.stride}, T(0),
        w.dscores, rows, operands_, kResult);
-  for (Index r = 0; r < rows; ++r) {
-    const Index pairs = PairsOfRow<T>(r, rows);
-    const auto weight = weights.row(r).head(pairs).array();
-    scores.row(r).head(pairs).array() *= weight;
-    dscores.row(r).head(pairs).array() = (dscores.row(r).head(pairs).array() + dden[r]) * weight;
-    scores.row(r).tail(rows - pairs).setZero();
-    dscores.row(r).tail(rows - pairs).setZero();
-  }
+  for (Index r = 0; r < rows; ++r)
+    WeighGradients(r, rows, w.weights + r * kChunk, dden[r], w.scores + r * rows, w.dscores + r * rows);
 
   Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {dnum, vd}, {state.s, vd}, T(0), w.dphi_q, m_, operands_);
-  for (Index r = 0; r < rows; ++r) dphi.row(r) = w.carry[r] * (dphi.row(r) + dden[r] * state.Z().transpose());
+  for (Index r = 0; r < rows; ++r) {
+    T* dphi = w.dphi_q + r * m_;
+    ForLanes<T>(m_, [&](auto lanes) {
+      lanes.Store(dphi, w.carry[r] * (lanes.Load(dphi) + dden[r] * lanes.Load(state.z)));
+    });
+  }
   Gemm(Op::kNone, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_k, m_}, T(1), w.dphi_q, m_, operands_,
        kLeft);
   Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_q, m_}, key_beta,
@@ -98,7 +107,7 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, {w.scores, rows}, {dnum, vd}, value_beta,
        dvalues.row(c.begin), dvalues.stride, operands_, kLeft);
 
-  dphi.array() *= MatrixMap<T>(phi_q, rows, m_).array();  // a = log φ: da = dφ·φ
+  MultiplyBy(rows * m_, phi_q, w.dphi_q);  // a = log φ: da = dφ·φ
   const auto dq = QueryHead(q_->grad, u.b, h);
   map_->Backward(u.key_head, rows, queries, {w.dphi_q, /*constant=*/false, operands_}, betas.q,
                  {dq.row(c.begin), dq.stride}, Partial(u.b, u.key_head));

@@ -30,15 +30,16 @@ void Chunked<T>::ForwardUnit(const Unit& u) const {
 
 template <class T>
 void Chunked<T>::KeyFeatures(const Unit& u, const Chunk& c) const {
-  ScaledFeatures(*map_, u.key_head, c.rows, From(KeyHead(k_->value, u), c.begin), PhiK(u, c), KeyScale(u, c));
+  map_->LogFeatures(u.key_head, c.rows, From(KeyHead(k_->value, u), c.begin), PhiK(u, c), KeyScale(u, c));
+  ExponentiateRows(c.rows, m_, PhiK(u, c), KeyScale(u, c));
 }
 template void Chunked<float>::KeyFeatures(const Unit&, const Chunk&) const;
 template void Chunked<double>::KeyFeatures(const Unit&, const Chunk&) const;
 
 template <class T>
 void Chunked<T>::QueryFeatures(const Unit& u, Index h, const Chunk& c) const {
-  ScaledFeatures<T>(*map_, u.key_head, c.rows, From(QueryHead(q_->value, u.b, h), c.begin), PhiQ(u, h, c),
-                    nullptr);
+  map_->LogFeatures(u.key_head, c.rows, From(QueryHead(q_->value, u.b, h), c.begin), PhiQ(u, h, c), nullptr);
+  ExponentiateRows<T>(c.rows, m_, PhiQ(u, h, c), nullptr);
 }
 template void Chunked<float>::QueryFeatures(const Unit&, Index, const Chunk&) const;
 template void Chunked<double>::QueryFeatures(const Unit&, Index, const Chunk&) const;
@@ -51,6 +52,20 @@ void Chunked<T>::Weights(const Unit& u, const Chunk& c, T before) const {
 template void Chunked<float>::Weights(const Unit&, const Chunk&, float) const;
 template void Chunked<double>::Weights(const Unit&, const Chunk&, double) const;
 
+// A row of scores times its weights, and the sum. Pairs ahead become 0.
+template <class T>
+T WeighScores(Index i, Index rows, const T* weights, T* scores) {
+  const Index pairs = PairsOfRow<T>(i, rows);
+  RowSum<T> sum;
+  ForLanes<T>(pairs, [&](auto at) {
+    const auto weighed = at.Load(weights) * at.Load(scores);
+    at.Store(scores, weighed);
+    sum.Add(weighed);
+  });
+  std::fill(scores + pairs, scores + rows, T(0));
+  return sum.Total();
+}
+
 // Numerators and normalisers of one chunk of one query head: in-chunk pairs plus the state that came in.
 template <class T>
 void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const {
@@ -58,29 +73,27 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
   const Scratch& w = u.w;
   const auto values = ValueHead(v_->value, u), out = OutHead(out_->value, u.b, h);
   QueryFeatures(u, h, c);
-  const MatrixMap<T> weights(w.weights, rows, rows), phi_q(PhiQ(u, h, c), rows, m_);
-  MatrixMap<T> scores(w.scores, rows, rows), carried(w.dphi_q, rows, m_);  // free in the forward pass
-  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q.data(), m_}, {PhiK(u, c), m_}, T(0), w.scores, rows,
+  T *phi_q = PhiQ(u, h, c), *carried = w.dphi_q;  // which is free in the forward pass
+  T sums[kChunk];
+  Gemm(Op::kNone, Op::kTranspose, rows, rows, m_, {phi_q, m_}, {PhiK(u, c), m_}, T(0), w.scores, rows,
        operands_, kResult);
   for (Index i = 0; i < rows; ++i) {
-    const Index pairs = PairsOfRow<T>(i, rows);
-    scores.row(i).head(pairs).array() *= weights.row(i).head(pairs).array();
-    scores.row(i).tail(rows - pairs).setZero();
+    sums[i] = WeighScores(i, rows, w.weights + i * kChunk, w.scores + i * rows);
+    ScaleRow(m_, w.carry[i], phi_q + i * m_, carried + i * m_);
+    sums[i] += RowDot(m_, carried + i * m_, state.z);
   }
-  for (Index i = 0; i < rows; ++i) carried.row(i) = w.carry[i] * phi_q.row(i);
   Gemm(Op::kNone, Op::kNone, rows, vd, rows, {w.scores, rows}, {values.row(c.begin), values.stride}, T(0),
        out.row(c.begin), out.stride, operands_, kLeft);
-  Gemm(Op::kNone, Op::kNone, rows, vd, m_, {carried.data(), m_}, {state.s, vd}, T(1), out.row(c.begin),
-       out.stride, operands_);
+  Gemm(Op::kNone, Op::kNone, rows, vd, m_, {carried, m_}, {state.s, vd}, T(1), out.row(c.begin), out.stride,
+       operands_);
   for (Index i = 0; i < rows; ++i) {
-    const T sum = scores.row(i).sum() + carried.row(i) * state.Z();
-    RowArray<T> row(out.row(c.begin + i), vd);
-    const bool usable = !(sum <= std::numeric_limits<T>::min());  // NaN is passed on, to be seen
-    Denominator(u.b, h)[c.begin + i] = usable ? sum : T(0);
+    const bool usable = !(sums[i] <= std::numeric_limits<T>::min());  // NaN is passed on, to be seen
+    Denominator(u.b, h)[c.begin + i] = usable ? sums[i] : T(0);
+    T* row = out.row(c.begin + i);
     if (usable) {
-      row /= sum;
+      ScaleRow(vd, 1 / sums[i], row, row);
     } else {
-      row.setZero();
+      std::fill_n(row, vd, T(0));
     }
   }
 }
@@ -90,13 +103,12 @@ template <class T>
 void Chunked<T>::AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const {
   const Index rows = c.rows;
   const auto values = ValueHead(v_->value, u);
-  const T *factor = u.w.weights + (rows - 1) * rows, carry = u.w.carry[rows - 1];
-  const MatrixMap<T> phi_k(PhiK(u, c), rows, m_);
-  MatrixMap<T> scaled(u.w.dphi_q, rows, m_);  // free at this point in both passes
-  for (Index i = 0; i < rows; ++i) scaled.row(i) = factor[i] * phi_k.row(i);
-  Gemm(Op::kTranspose, Op::kNone, m_, shape_.value_dim, rows, {scaled.data(), m_},
+  const T *factor = u.w.weights + (rows - 1) * kChunk, carry = u.w.carry[rows - 1];
+  T *phi_k = PhiK(u, c), *scaled = u.w.dphi_q;  // which is free at this point in both passes
+  for (Index i = 0; i < rows; ++i) ScaleRow(m_, factor[i], phi_k + i * m_, scaled + i * m_);
+  Gemm(Op::kTranspose, Op::kNone, m_, shape_.value_dim, rows, {scaled, m_},
        {values.row(c.begin), values.stride}, carry, state.s, shape_.value_dim, operands_);
-  state.Z() = carry * state.Z() + scaled.colwise().sum().transpose();
+  AddRows(rows, m_, phi_k, factor, carry, state.z);
   state.scale = u.w.running[c.local() + rows - 1];
 }
 template void Chunked<float>::AddToState(const Unit&, const Chunk&, PrefixState<float>&) const;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/attention/drawn_projections.h"
+#include "core/attention/rows.h"
 #include "core/tensor/matmul.h"
 
 namespace dark {
@@ -39,7 +40,8 @@ class Positive final : public FeatureMap<T> {
       MatrixMap<T>(a, rows, m).rowwise() += Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(weights, m);
     if (constant == nullptr) return;
     const T half_log_m = T(0.5) * std::log(static_cast<T>(m));
-    for (Index i = 0; i < rows; ++i) constant[i] = T(-0.5) * Input(x, i).squaredNorm() - half_log_m;
+    for (Index i = 0; i < rows; ++i)
+      constant[i] = T(-0.5) * RowDot(plan_.dim, x.row(i), x.row(i)) - half_log_m;
   }
 
   // ∂log φ_j/∂x = w_j − x:  dx += daᵀW − (Σ_j da_j)·x;  dW += daᵀx. A sum that is 0 but for rounding is left
@@ -51,8 +53,11 @@ class Positive final : public FeatureMap<T> {
     Gemm(Op::kNone, Op::kNone, rows, dim, m, {da, m}, {Projection(Set(key_head)), dim}, beta, dx.data,
          dx.stride, operands);
     for (Index i = 0; constant && i < rows; ++i) {
-      Eigen::Map<Eigen::Matrix<T, 1, Eigen::Dynamic>> out(dx.row(i), dim);
-      out -= Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(da + i * m, m).sum() * Input(x, i);
+      RowSum<T> sum;
+      ForLanes<T>(m, [&](auto at) { sum.Add(at.Load(da + i * m)); });
+      const T total = sum.Total(), *from = x.row(i);
+      T* to = dx.row(i);
+      ForLanes<T>(dim, [&](auto at) { at.Store(to, at.Load(to) - total * at.Load(from)); });
     }
     if (weight_ != nullptr)
       Gemm(Op::kTranspose, Op::kNone, m, dim, rows, {da, m}, {x.data, x.stride}, T(1), partial, dim,
@@ -87,9 +92,6 @@ class Positive final : public FeatureMap<T> {
   }
   PackedB<T> Packed(Index set) const {
     return {packed_ + set * PackedSize<T>(plan_.m, plan_.dim), plan_.m, plan_.dim};
-  }
-  auto Input(HeadView<const T> x, Index i) const {
-    return Eigen::Map<const Eigen::Matrix<T, 1, Eigen::Dynamic>>(x.row(i), plan_.dim);
   }
 
   DrawPlan plan_;
