@@ -40,6 +40,7 @@ class Chunked final : public FeatureAttention<T> {
   /// Tokens [begin, begin + rows) of a sequence, in the segment that starts at token `segment`.
   struct Chunk {
     Index begin, rows, segment;
+    bool IsFirst() const { return begin == 0; }      ///< nothing comes in
     Index local() const { return begin - segment; }  ///< where the chunk stands in memory of a segment
   };
   Chunk ChunkAt(Index begin, Index segment) const {

@@ -29,8 +29,9 @@ void Chunked<T>::BackwardUnit(const Unit& u, GradientBetas<T> betas) const {
   later.Clear();
   for (Index segment = (segments() - 1) * kSegment; segment >= 0; segment -= kSegment) {
     state.Load(SavedState(u, segment));
+    const Index end = std::min(segment + kSegment, shape_.context);
     Index begin = segment;
-    for (; begin < std::min(segment + kSegment, shape_.context); begin += kChunk) {
+    for (; begin < end; begin += kChunk) {
       const Chunk c = ChunkAt(begin, segment);
       if (!keeps_features_) KeyFeatures(u, c);
       Weights(u, c, state.scale);
@@ -38,7 +39,7 @@ void Chunked<T>::BackwardUnit(const Unit& u, GradientBetas<T> betas) const {
         OutputGradients(u, i, h, c);
         BackwardQueries(u, i, h, c, state, betas);
       });
-      AddToState(u, c, state);
+      if (begin + kChunk < end) AddToState(u, c, state);
     }
     while (begin > segment) BackwardKeys(u, ChunkAt(begin -= kChunk, segment), betas.k, later);
   }
@@ -93,15 +94,17 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   for (Index r = 0; r < rows; ++r)
     WeighGradients(r, rows, w.weights + r * kChunk, dden[r], w.scores + r * rows, w.dscores + r * rows);
 
-  Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {dnum, vd}, {state.s, vd}, T(0), w.dphi_q, m_, operands_);
-  for (Index r = 0; r < rows; ++r) {
-    T* dphi = w.dphi_q + r * m_;
-    ForLanes<T>(m_, [&](auto lanes) {
-      lanes.Store(dphi, w.carry[r] * (lanes.Load(dphi) + dden[r] * lanes.Load(state.z)));
-    });
+  if (!c.IsFirst()) {
+    Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {dnum, vd}, {state.s, vd}, T(0), w.dphi_q, m_, operands_);
+    for (Index r = 0; r < rows; ++r) {
+      T* dphi = w.dphi_q + r * m_;
+      ForLanes<T>(m_, [&](auto lanes) {
+        lanes.Store(dphi, w.carry[r] * (lanes.Load(dphi) + dden[r] * lanes.Load(state.z)));
+      });
+    }
   }
-  Gemm(Op::kNone, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_k, m_}, T(1), w.dphi_q, m_, operands_,
-       kLeft);
+  Gemm(Op::kNone, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_k, m_}, c.IsFirst() ? T(0) : T(1),
+       w.dphi_q, m_, operands_, kLeft);
   Gemm(Op::kTranspose, Op::kNone, rows, m_, rows, {w.dscores, rows}, {phi_q, m_}, key_beta,
        w.dphi_k + c.local() * m_, m_, operands_, kLeft);
   Gemm(Op::kTranspose, Op::kNone, rows, vd, rows, {w.scores, rows}, {dnum, vd}, value_beta,

@@ -64,7 +64,7 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
     Gemm(Op::kNone, Op::kNone, rows, vd, m_, {through, m_}, {later.s, vd}, T(1), dvalues.row(c.begin),
          dvalues.stride, operands_);
   }
-  AddToLater(u, c, later);
+  if (!c.IsFirst()) AddToLater(u, c, later);
   MultiplyBy(rows * m_, phi_k, dphi_k);
   const auto dkeys = KeyHead(k_->grad, u);
   map_->Backward(u.key_head, rows, From(KeyHead(k_->value, u), c.begin),

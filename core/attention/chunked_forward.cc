@@ -24,7 +24,7 @@ void Chunked<T>::ForwardUnit(const Unit& u) const {
     KeyFeatures(u, c);
     Weights(u, c, state.scale);
     ForQueries(u.key_head, [&](Index, Index h) { ForwardQueries(u, h, c, state); });
-    AddToState(u, c, state);
+    if (!IsLast(c)) AddToState(u, c, state);
   }
 }
 
@@ -79,13 +79,15 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
        operands_, kResult);
   for (Index i = 0; i < rows; ++i) {
     sums[i] = WeighScores(i, rows, w.weights + i * kChunk, w.scores + i * rows);
+    if (c.IsFirst()) continue;
     ScaleRow(m_, w.carry[i], phi_q + i * m_, carried + i * m_);
     sums[i] += RowDot(m_, carried + i * m_, state.z);
   }
   Gemm(Op::kNone, Op::kNone, rows, vd, rows, {w.scores, rows}, {values.row(c.begin), values.stride}, T(0),
        out.row(c.begin), out.stride, operands_, kLeft);
-  Gemm(Op::kNone, Op::kNone, rows, vd, m_, {carried, m_}, {state.s, vd}, T(1), out.row(c.begin), out.stride,
-       operands_);
+  if (!c.IsFirst())
+    Gemm(Op::kNone, Op::kNone, rows, vd, m_, {carried, m_}, {state.s, vd}, T(1), out.row(c.begin), out.stride,
+         operands_);
   for (Index i = 0; i < rows; ++i) {
     const bool usable = !(sums[i] <= std::numeric_limits<T>::min());  // NaN is passed on, to be seen
     Denominator(u.b, h)[c.begin + i] = usable ? sums[i] : T(0);
