@@ -93,7 +93,7 @@ class BackwardHead {
   /// P and dS of a tile of queries, the `row`-th query of its block, with the keys that they see; dq.
   void RowOfTiles(Index query, Index row, Index key, Index keys) {
     const Index tiles = std::min(RoundUp(keys, kTile), query + kTile - key) / kTile;
-    TileGradients<kTerms> before;  // of the tile before
+    TileGradients<kTerms, SoftmaxPairs> before;  // of the tile before
     for (Index tile = 0; tile < tiles; ++tile) {
       const Index col = tile * kTile;
       float *scores = memory_.scores + tile % 2 * kTileSize, *dp = memory_.dp + tile % 2 * kTileSize;
@@ -104,10 +104,7 @@ class BackwardHead {
                        {dp, kTile, kTile, kTile, 0}, meanwhile);
       if (key + col == query) LeaveOutLaterKeys(scores);
       before.Finish();
-      before = {scores,
-                dp,
-                memory_.log_sum + query,
-                memory_.dots + query,
+      before = {{scores, dp, memory_.log_sum + query, memory_.dots + query},
                 memory_.p.At(col, row),
                 memory_.ds.At(col, row),
                 memory_.ds_left.At(0, col)};

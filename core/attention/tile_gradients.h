@@ -8,24 +8,33 @@
 
 namespace dark {
 
-/// Scores and dP of a tile to P = exp(score − log_sum) and dS = P∘(dP − D), as operands of the products that
-/// follow: right ones of the sums over queries, and dS a left one of the sums over keys. Does a pair of rows
-/// at a time, so that others can be done between the products of the next tile.
-template <int kTerms>
+/// P and dS of 16 pairs of a query and a key.
+struct PAndDs {
+  __m512 p, ds;
+};
+
+/// Of softmax, from scores and dP of a tile: P = exp(score − log_sum) and dS = P∘(dP − D). Row by row
+/// `log_sum` is −log2 of the sum of exponentials and `dots` is D.
+struct SoftmaxPairs {
+  const float *scores, *dp, *log_sum, *dots;
+
+  PAndDs At(Index row, Index col) const {
+    const Index at = row * kTile + col;
+    const __m512 p = Exp2(
+        _mm512_fmadd_ps(_mm512_load_ps(scores + at), _mm512_set1_ps(kLog2E), _mm512_set1_ps(log_sum[row])));
+    return {p, p * (_mm512_load_ps(dp + at) - _mm512_set1_ps(dots[row]))};
+  }
+};
+
+/// P and dS of a tile of `Pairs` as operands of the products that follow: right ones of the sums over
+/// queries, and dS a left one of the sums over keys. Does a pair of rows at a time, so that others can be
+/// done between the products of the next tile.
+template <int kTerms, class Pairs>
 class TileGradients {
  public:
   TileGradients() = default;
-  /// Row by row `log_sum` is −log2 of the sum of exponentials and `dots` is D.
-  TileGradients(const float* scores, const float* dp, const float* log_sum, const float* dots, Bf16* p,
-                Bf16* ds, Bf16* ds_left)
-      : scores_(scores),
-        dp_(dp),
-        log_sum_(log_sum),
-        dots_(dots),
-        p_(p),
-        ds_(ds),
-        ds_left_(ds_left),
-        pair_(0) {}
+  TileGradients(const Pairs& pairs, Bf16* p, Bf16* ds, Bf16* ds_left)
+      : pairs_(pairs), p_(p), ds_(ds), ds_left_(ds_left), pair_(0) {}
 
   void Step() {
     if (pair_ < kPairs) Pair(pair_++);
@@ -35,7 +44,6 @@ class TileGradients {
   }
 
  private:
-  using Words = Bf16Words<kTerms>;
   static constexpr Index kPairs = kTile / 2;
 
   void Pair(Index pair) const {
@@ -52,19 +60,15 @@ class TileGradients {
     StoreRightPair(p1, p3, p_, 1, pair);
   }
 
-  /// 16 columns of a row.
-  struct PAndDs {
-    Words p, ds;
+  struct Words {
+    Bf16Words<kTerms> p, ds;
   };
-  PAndDs Half(Index row, Index col) const {
-    const Index at = row * kTile + col;
-    const __m512 p = Exp2(
-        _mm512_fmadd_ps(_mm512_load_ps(scores_ + at), _mm512_set1_ps(kLog2E), _mm512_set1_ps(log_sum_[row])));
-    const __m512 ds = p * (_mm512_load_ps(dp_ + at) - _mm512_set1_ps(dots_[row]));
-    return {Words(p), Words(ds)};
+  Words Half(Index row, Index col) const {
+    const auto [p, ds] = pairs_.At(row, col);
+    return {Bf16Words<kTerms>(p), Bf16Words<kTerms>(ds)};
   }
 
-  const float *scores_ = nullptr, *dp_ = nullptr, *log_sum_ = nullptr, *dots_ = nullptr;
+  Pairs pairs_ = {};
   Bf16 *p_ = nullptr, *ds_ = nullptr, *ds_left_ = nullptr;
   Index pair_ = kPairs;
 };
