@@ -61,6 +61,20 @@ inline std::vector<Case> Cases(Index context) {
   return cases;
 }
 
+/// Random features of heads and feature counts around whole registers and tiles.
+inline std::vector<Case> WideFeatureCases(Index context) {
+  std::vector<Case> cases;
+  AttentionOptions options;
+  for (const auto& [m, dim] : {std::pair<Index, Index>{40, 20}, {64, 64}, {100, 34}}) {
+    options.m = m;
+    options.variant = "performer";
+    cases.push_back({"performer, m " + std::to_string(m), options, Heads(1, context, 2, 1, dim)});
+    options.variant = "lfk";
+    cases.push_back({"lfk, m " + std::to_string(m), options, Heads(2, context, 2, 2, dim)});
+  }
+  return cases;
+}
+
 /// Exact attention of heads so wide that its products are split, alone and grouped.
 inline std::vector<Case> WideCases(Index context) {
   AttentionOptions exact;
