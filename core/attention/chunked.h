@@ -14,10 +14,12 @@ namespace dark {
 /// segment, so that its working memory is the same for every T. Only features so few that a layer's stay in
 /// the caches are kept from the forward pass; the bits are the same.
 template <class T>
-class Chunked final : public FeatureAttention<T> {
+class Chunked : public FeatureAttention<T> {
  public:
+  /// Features of up to `most_kept` bytes are kept.
   Chunked(Tape<T>& tape, const std::string& name, const HeadShape& shape, std::shared_ptr<FeatureMap<T>> map,
-          Node<T>* q, Node<T>* k, Node<T>* v, Index most_kept);
+          Node<T>* q, Node<T>* k, Node<T>* v, Index most_kept)
+      : Chunked(tape, name, shape, std::move(map), q, k, v, {most_kept, sizeof(T), 0}) {}
 
   Node<T>* out() const override { return out_; }
   FeatureMap<T>& map() const override { return *map_; }
@@ -26,7 +28,15 @@ class Chunked final : public FeatureAttention<T> {
   void Forward() const;
   void Backward() const;
 
- private:
+ protected:
+  struct Memory {
+    Index most_kept;     ///< bytes of features
+    Index feature_size;  ///< bytes of one that is kept
+    Index packed;        ///< elements of a thread's memory for packed operands
+  };
+  Chunked(Tape<T>& tape, const std::string& name, const HeadShape& shape, std::shared_ptr<FeatureMap<T>> map,
+          Node<T>* q, Node<T>* k, Node<T>* v, const Memory& memory);
+
   static constexpr Index kSegment = 8 * kChunk;
 
   /// Working memory of one thread. Sizes: C = kChunk, L = tokens of a segment, Q = query heads that share a
@@ -36,6 +46,7 @@ class Chunked final : public FeatureAttention<T> {
     T *scores, *dscores, *weights, *carry;     // C·C, C·C, C·C, C
     T *phi_k, *key_scale, *running;            // L·m, L, L
     T *phi_q, *dphi_k, *dnum, *dden, *dphi_q;  // Q·L·m, L·m, Q·L·d, Q·L, C·m
+    T* packed;
   };
   /// Tokens [begin, begin + rows) of a sequence, in the segment that starts at token `segment`.
   struct Chunk {
@@ -53,7 +64,7 @@ class Chunked final : public FeatureAttention<T> {
     Scratch w;
   };
 
-  std::array<Index, 16> ScratchSizes() const;
+  std::array<Index, 17> ScratchSizes() const;
   Scratch ThreadScratch() const;
   Index segment_length() const { return std::min(kSegment, shape_.context); }
   Index segments() const { return (shape_.context + kSegment - 1) / kSegment; }
@@ -88,6 +99,10 @@ class Chunked final : public FeatureAttention<T> {
     return Head(data, out_->cols, shape_.context, b, h, shape_.value_dim);
   }
   static ConstHead<T> From(HeadView<T> view, Index t) { return {view.row(t), view.stride}; }
+  template <class E>
+  static HeadView<const E> Const(HeadView<E> view) {
+    return {view.data, view.stride};
+  }
   /// φ(k) of a chunk [rows × m] and its scales [rows], φ(q) of a query head.
   T* PhiK(const Unit& u, const Chunk& c) const {
     return keeps_features_ ? Kept(kept_phi_k_, KeyHeadIndex(u), m_, c) : u.w.phi_k + c.local() * m_;
@@ -101,8 +116,9 @@ class Chunked final : public FeatureAttention<T> {
   }
   Index KeyHeadIndex(const Unit& u) const { return u.b * shape_.key_heads + u.key_head; }
   /// A head's rows of `width` values begin with a cache line, so that all heads round alike.
-  Index KeptSize(Index width) const { return RoundUp(shape_.context * width, 16); }
-  T* Kept(T* data, Index head, Index width, const Chunk& c) const {
+  Index KeptSize(Index width) const { return RoundUp(shape_.context * width, 32); }
+  template <class E>
+  E* Kept(E* data, Index head, Index width, const Chunk& c) const {
     return data + head * KeptSize(width) + c.begin * width;
   }
   T* Denominator(Index b, Index h) const { return denominator_ + (b * shape_.heads + h) * shape_.context; }
@@ -110,27 +126,30 @@ class Chunked final : public FeatureAttention<T> {
     return partials_ + (b * shape_.key_heads + key_head) * map_->partial_size();
   }
 
-  void KeyFeatures(const Unit& u, const Chunk& c) const;
   void QueryFeatures(const Unit& u, Index h, const Chunk& c) const;
   void Weights(const Unit& u, const Chunk& c, T before) const;
 
   void ForwardUnit(const Unit& u) const;
-  void ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const;
-  void AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const;
-
   void BackwardUnit(const Unit& u, GradientBetas<T> betas) const;
-  void OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const;
-  void BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state,
-                       const GradientBetas<T>& betas) const;
-  void BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState<T>& later) const;
-  T StartLater(const Unit& u, const Chunk& c, PrefixState<T>& later, T* factor) const;
   void AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
+  T StartLater(const Unit& u, const Chunk& c, PrefixState<T>& later, T* factor) const;
+  void OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const;
+
+  /// The steps that are made of products, here by Gemm. Head h is the i-th of those that read u's keys.
+  virtual void KeyFeatures(const Unit& u, const Chunk& c) const;
+  virtual void ForwardQueries(const Unit& u, Index i, Index h, const Chunk& c,
+                              const PrefixState<T>& state) const;
+  virtual void AddToState(const Unit& u, const Chunk& c, PrefixState<T>& state) const;
+  virtual void BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c, const PrefixState<T>& state,
+                               const GradientBetas<T>& betas) const;
+  virtual void BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState<T>& later) const;
 
   HeadShape shape_;
   std::shared_ptr<FeatureMap<T>> map_;
   Index m_;
   bool keeps_features_;  ///< from the forward to the backward pass
   Operands operands_;    ///< of all products but the logits of features
+  Index packed_;
   Node<T>*q_, *k_, *v_, *out_;
   T* denominator_ = nullptr;  // [batch × heads × context], 0 where it underflowed
   T* states_ = nullptr;       // [batch × key_heads × segments × PrefixState size]: state at its start

@@ -56,6 +56,9 @@ void Chunked<T>::OutputGradients(const Unit& u, Index i, Index h, const Chunk& c
     const T inverse = denominator == T(0) ? T(0) : T(1) / denominator;
     ScaleRow(vd, inverse, dout.row(t), u.w.dnum + (at + r) * vd);
     u.w.dden[at + r] = -inverse * RowDot(vd, dout.row(t), out.row(t));
+    const Index ahead = std::min(t + kChunk, shape_.context - 1);
+    ReadAhead(vd, dout.row(ahead));
+    ReadAhead(vd, out.row(ahead));
   }
 }
 
@@ -115,5 +118,10 @@ void Chunked<T>::BackwardQueries(const Unit& u, Index i, Index h, const Chunk& c
   map_->Backward(u.key_head, rows, queries, {w.dphi_q, /*constant=*/false, operands_}, betas.q,
                  {dq.row(c.begin), dq.stride}, Partial(u.b, u.key_head));
 }
+template void Chunked<float>::BackwardQueries(const Unit&, Index, Index, const Chunk&,
+                                              const PrefixState<float>&, const GradientBetas<float>&) const;
+template void Chunked<double>::BackwardQueries(const Unit&, Index, Index, const Chunk&,
+                                               const PrefixState<double>&,
+                                               const GradientBetas<double>&) const;
 
 }  // namespace dark

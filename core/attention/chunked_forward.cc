@@ -23,7 +23,7 @@ void Chunked<T>::ForwardUnit(const Unit& u) const {
     const Chunk c = ChunkAt(begin, /*segment=*/begin);
     KeyFeatures(u, c);
     Weights(u, c, state.scale);
-    ForQueries(u.key_head, [&](Index, Index h) { ForwardQueries(u, h, c, state); });
+    ForQueries(u.key_head, [&](Index i, Index h) { ForwardQueries(u, i, h, c, state); });
     if (!IsLast(c)) AddToState(u, c, state);
   }
 }
@@ -68,7 +68,8 @@ T WeighScores(Index i, Index rows, const T* weights, T* scores) {
 
 // Numerators and normalisers of one chunk of one query head: in-chunk pairs plus the state that came in.
 template <class T>
-void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const PrefixState<T>& state) const {
+void Chunked<T>::ForwardQueries(const Unit& u, Index /*i*/, Index h, const Chunk& c,
+                                const PrefixState<T>& state) const {
   const Index rows = c.rows, vd = shape_.value_dim;
   const Scratch& w = u.w;
   const auto values = ValueHead(v_->value, u), out = OutHead(out_->value, u.b, h);
@@ -99,6 +100,10 @@ void Chunked<T>::ForwardQueries(const Unit& u, Index h, const Chunk& c, const Pr
     }
   }
 }
+template void Chunked<float>::ForwardQueries(const Unit&, Index, Index, const Chunk&,
+                                             const PrefixState<float>&) const;
+template void Chunked<double>::ForwardQueries(const Unit&, Index, Index, const Chunk&,
+                                              const PrefixState<double>&) const;
 
 // S ← S·exp(scale − r) + Σ_j φ(k_j)·exp(c_j − r) v_jᵀ; the last row of `weights` holds the factors.
 template <class T>

@@ -22,7 +22,8 @@ inline constexpr Index kMostKeptFeatures = Index{4} << 20;
 /// (method.md rules 8 and 11). The scales cancel in the ratio and get no gradient. A normaliser that
 /// underflows gives a zero row with zero gradient (rule 10). The backward recomputes chunk states, and
 /// features unless they were so few that they were kept (rule 21). With a tape in bf16, log φ, exponentials,
-/// states, sums and normalisers are of T; products of them round their operands.
+/// states, sums and normalisers are of T; products of them round their operands. Where the processor
+/// multiplies bfloat16 the features are always kept, as the products read them.
 template <class T>
 class FeatureAttention {
  public:

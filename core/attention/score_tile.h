@@ -38,12 +38,12 @@ class ScratchCut {
 };
 
 /// Rows of a head as an operand whose products are over its `dim` columns, or over its rows.
-template <bool kLeft, int kTerms>
-void PackOverColumns(Index rows, Index dim, HeadView<const float> x, const Bf16Packed<kTerms>& to) {
+template <bool kLeft, class E = float, int kTerms>
+void PackOverColumns(Index rows, Index dim, HeadView<const E> x, const Bf16Packed<kTerms>& to) {
   PackBf16<kTerms, kLeft, true>(rows, dim, x.data, x.stride, to.data);
 }
-template <bool kLeft, int kTerms>
-void PackOverRows(Index rows, Index dim, HeadView<const float> x, const Bf16Packed<kTerms>& to) {
+template <bool kLeft, class E = float, int kTerms>
+void PackOverRows(Index rows, Index dim, HeadView<const E> x, const Bf16Packed<kTerms>& to) {
   PackBf16<kTerms, kLeft, false>(dim, rows, x.data, x.stride, to.data);
 }
 
