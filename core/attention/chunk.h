@@ -33,16 +33,8 @@ void Exponentials(Index count, T* x) {
 /// Row i of a chunk's weights: the first i + 1 of kChunk numbers, then zeros.
 template <class T>
 void StoreSeen(Index i, const T* numbers, T* row) {
-  struct Ones {
-    T then_zeros[2 * kLanes<T>] = {};
-    Ones() { std::fill_n(then_zeros, kLanes<T>, T(1)); }
-  };
-  static const Ones ones;
-  for (Index j = 0; j < kChunk; j += kLanes<T>) {
-    const Index seen = std::clamp<Index>(i + 1 - j, 0, kLanes<T>);
-    const Simd<T> is_seen = LoadSimd(ones.then_zeros + kLanes<T> - seen);
-    StoreSimd(row + j, is_seen != 0 ? LoadSimd(numbers + j) : Simd<T>{});
-  }
+  for (Index j = 0; j < kChunk; j += kLanes<T>)
+    StoreSimd(row + j, FirstLanes<T>(i + 1 - j, LoadSimd(numbers + j), Simd<T>{}));
 }
 
 /// The running scales of one chunk and the factors that follow from them. All exponents are ≤ 0.

@@ -26,6 +26,18 @@ Simd<T> Exponential(const Simd<T>& x) {
   return power < std::numeric_limits<T>::min() ? Simd<T>{} : power;
 }
 
+/// The first `count` lanes of x, then those of `rest`.
+template <class T>
+Simd<T> FirstLanes(Index count, const Simd<T>& x, const Simd<T>& rest) {
+  struct Ones {
+    T then_zeros[2 * kLanes<T>] = {};
+    Ones() { std::fill_n(then_zeros, kLanes<T>, T(1)); }
+  };
+  static const Ones ones;
+  const Simd<T> is_first = LoadSimd(ones.then_zeros + kLanes<T> - std::clamp<Index>(count, 0, kLanes<T>));
+  return is_first != 0 ? x : rest;
+}
+
 /// Where a row is read and written: a register from column j on, or, beyond the last whole register, column
 /// j.
 template <class T>

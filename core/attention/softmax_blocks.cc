@@ -1,12 +1,11 @@
 #include "core/attention/softmax_blocks.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/attention/rows.h"
 #include "core/tensor/round_up.h"
-#include "core/tensor/simd.h"
 
 namespace dark {
 namespace {
@@ -18,14 +17,6 @@ constexpr Index kQueries = 128, kKeys = 256;
 
 static_assert(kKeys % kLanes<float> == 0);
 static_assert(kKeys % kQueries == 0);  // no block of keys begins among the queries of a block
-
-template <class T>
-using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
-/// A row of scores, in whole registers: what lies beyond the visible keys is set to zero afterwards.
-template <class T>
-using ScoreRow = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>, Eigen::AlignedMax>;
-template <class T>
-using ConstRow = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
 
 /// Keys or values of a head in the order in which products read them, block by block: as a right operand
 /// [dim × keys] (scores) or [keys × dim] (sums over keys).
@@ -79,37 +70,52 @@ struct Running {
   }
 };
 
-/// Scores to exp(score − running maximum); earlier sums and outputs are scaled to a maximum that rose.
+/// Scores to exp(score − running maximum); earlier sums and outputs are scaled to a maximum that rose. Keys
+/// ahead within a register get −∞ and then 0, beyond it 0.
 template <class T>
 void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> out, Index value_dim) {
-  for (Index i = 0; i < pair.rows; ++i) {
-    T* const scores_i = scores + i * kKeys;
-    const Index visible = pair.Visible(i), end = RoundUp(pair.keys, kLanes<T>);
-    const T max = ScoreRow<T>(scores_i, visible).maxCoeff();
+  const Simd<T> none = Simd<T>{} - std::numeric_limits<T>::infinity();
+  for (Index i = 0; i < pair.rows; ++i, scores += kKeys) {
+    const Index visible = pair.Visible(i), whole = RoundUp(visible, kLanes<T>);
+    T* const last = scores + whole - kLanes<T>;
+    StoreSimd(last, FirstLanes<T>(kLanes<T> - (whole - visible), LoadSimd(last), none));
+    const T max = RowMax(whole, scores);
     if (!(max <= running.max[i])) {  // also for NaN, which then shows in the output
       const T factor = std::exp(running.max[i] - max);
       running.max[i] = max;
       running.sum[i] *= factor;
-      if (pair.key > 0) Row<T>(out.row(pair.begin + i), value_dim) *= factor;
+      if (pair.key > 0) ScaleRow(value_dim, factor, out.row(pair.begin + i), out.row(pair.begin + i));
     }
-    ScoreRow<T> row(scores_i, RoundUp(visible, kLanes<T>));
-    row = (row - running.max[i]).exp();
-    std::fill(scores_i + visible, scores_i + end, T(0));
-    running.sum[i] += row.sum();
+    RowSum<T> sum;
+    const T shift = running.max[i];
+    ForLanes<T>(whole, [&](auto at) {
+      using Value = typename decltype(at)::Value;
+      const Value power = Exponential<T>(Value(at.Load(scores) - shift));
+      at.Store(scores, power);
+      sum.Add(power);
+    });
+    std::fill(scores + whole, scores + RoundUp(pair.keys, kLanes<T>), T(0));
+    running.sum[i] += sum.Total();
   }
 }
 
 /// Scores to P, and dP = dout·vᵀ to dS.
 template <class T>
 void ScoreGradients(const Pair& pair, const T* log_sum, const T* dots, T* p, T* ds) {
-  for (Index i = 0; i < pair.rows; ++i) {
-    T *const p_i = p + i * kKeys, *const ds_i = ds + i * kKeys;
+  for (Index i = 0; i < pair.rows; ++i, p += kKeys, ds += kKeys) {
     const Index visible = pair.Visible(i), whole = RoundUp(visible, kLanes<T>);
-    ScoreRow<T> p_row(p_i, whole), ds_row(ds_i, whole);
-    p_row = (p_row - log_sum[pair.begin + i]).exp();
-    ds_row = p_row * (ds_row - dots[i]);
-    std::fill(p_i + visible, p_i + pair.keys, T(0));
-    std::fill(ds_i + visible, ds_i + pair.keys, T(0));
+    const T shift = log_sum[pair.begin + i], dot = dots[i];
+    ForLanes<T>(whole, [&](auto at) {
+      using Value = typename decltype(at)::Value;
+      const Value power = Exponential<T>(Value(at.Load(p) - shift));
+      at.Store(p, power);
+      at.Store(ds, power * (at.Load(ds) - dot));
+    });
+    for (T* row : {p, ds}) {
+      T* const last = row + whole - kLanes<T>;
+      StoreSimd(last, FirstLanes<T>(kLanes<T> - (whole - visible), LoadSimd(last), Simd<T>{}));
+      std::fill(row + whole, row + RoundUp(pair.keys, kLanes<T>), T(0));
+    }
   }
 }
 
@@ -144,7 +150,7 @@ void BlockSoftmaxForward(const SoftmaxShape<T>& shape, HeadView<const T> q, Head
            out.row(begin), out.stride, x.Of(Causal::Of::kLeft));
     });
     for (Index i = 0; i < rows; ++i) {
-      Row<T>(out.row(begin + i), vd) *= T(1) / running.sum[i];
+      ScaleRow(vd, T(1) / running.sum[i], out.row(begin + i), out.row(begin + i));
       log_sum[begin + i] = running.max[i] + std::log(running.sum[i]);
     }
   });
@@ -177,8 +183,7 @@ void BlockSoftmaxBackward(const SoftmaxShape<T>& shape, const SoftmaxGradients<T
     Pack(Op::kNone, {q, x.q.stride}, queries);
     Pack(Op::kNone, {dout, x.dout.stride}, douts);
     T dots[kQueries];
-    for (Index i = 0; i < rows; ++i)
-      dots[i] = (ConstRow<T>(x.dout.row(begin + i), vd) * ConstRow<T>(x.out.row(begin + i), vd)).sum();
+    for (Index i = 0; i < rows; ++i) dots[i] = RowDot(vd, x.dout.row(begin + i), x.out.row(begin + i));
     ForKeys(begin, rows, [&](const Pair& pair) {
       const Index n = pair.keys;
       const Causal result = pair.Of(Causal::Of::kResult), left = pair.Of(Causal::Of::kLeft);
