@@ -100,7 +100,7 @@ void ChunkedBf16::Normalise(const Unit& u, Index h, const Chunk& c, const Prefix
     ForLanes<float>(vd, [&](auto at) {
       auto numerator = at.Load(own);
       if (!c.IsFirst()) numerator += carry * at.Load(carried);
-      at.Store(row, usable ? numerator * inverse : decltype(numerator){});
+      at.Store(row, numerator * inverse);
     });
     ReadAhead(vd, out.row(Ahead(c, i)));
   }
