@@ -4,6 +4,22 @@
 #include "core/tensor/matmul.h"
 
 namespace dark {
+namespace {
+
+// A row of scores to weights∘scores, and of dnum·vᵀ to dP. Pairs ahead become 0.
+template <class T>
+void WeighGradients(Index i, Index rows, const T* weights, T dden, T* scores, T* dscores) {
+  const Index pairs = PairsOfRow<T>(i, rows);
+  ForLanes<T>(pairs, [&](auto at) {
+    const auto weight = at.Load(weights);
+    at.Store(scores, weight * at.Load(scores));
+    at.Store(dscores, weight * (at.Load(dscores) + dden));
+  });
+  std::fill(scores + pairs, scores + rows, T(0));
+  std::fill(dscores + pairs, dscores + rows, T(0));
+}
+
+}  // namespace
 
 template <class T>
 void Chunked<T>::Backward() const {
@@ -60,19 +76,6 @@ void Chunked<T>::OutputGradients(const Unit& u, Index i, Index h, const Chunk& c
     ReadAhead(vd, dout.row(ahead));
     ReadAhead(vd, out.row(ahead));
   }
-}
-
-// A row of scores to weights∘scores, and of dnum·vᵀ to dP. Pairs ahead become 0.
-template <class T>
-void WeighGradients(Index i, Index rows, const T* weights, T dden, T* scores, T* dscores) {
-  const Index pairs = PairsOfRow<T>(i, rows);
-  ForLanes<T>(pairs, [&](auto at) {
-    const auto weight = at.Load(weights);
-    at.Store(scores, weight * at.Load(scores));
-    at.Store(dscores, weight * (at.Load(dscores) + dden));
-  });
-  std::fill(scores + pairs, scores + rows, T(0));
-  std::fill(dscores + pairs, dscores + rows, T(0));
 }
 
 // One chunk, in forward order. With P_ij = φ(q_i)·φ(k_j) and weights w_ij:

@@ -5,6 +5,23 @@
 #include "core/tensor/matmul.h"
 
 namespace dark {
+namespace {
+
+// A row of scores times its weights, and the sum. Pairs ahead become 0.
+template <class T>
+T WeighScores(Index i, Index rows, const T* weights, T* scores) {
+  const Index pairs = PairsOfRow<T>(i, rows);
+  RowSum<T> sum;
+  ForLanes<T>(pairs, [&](auto at) {
+    const auto weighed = at.Load(weights) * at.Load(scores);
+    at.Store(scores, weighed);
+    sum.Add(weighed);
+  });
+  std::fill(scores + pairs, scores + rows, T(0));
+  return sum.Total();
+}
+
+}  // namespace
 
 template <class T>
 void Chunked<T>::Forward() const {
@@ -51,20 +68,6 @@ void Chunked<T>::Weights(const Unit& u, const Chunk& c, T before) const {
 }
 template void Chunked<float>::Weights(const Unit&, const Chunk&, float) const;
 template void Chunked<double>::Weights(const Unit&, const Chunk&, double) const;
-
-// A row of scores times its weights, and the sum. Pairs ahead become 0.
-template <class T>
-T WeighScores(Index i, Index rows, const T* weights, T* scores) {
-  const Index pairs = PairsOfRow<T>(i, rows);
-  RowSum<T> sum;
-  ForLanes<T>(pairs, [&](auto at) {
-    const auto weighed = at.Load(weights) * at.Load(scores);
-    at.Store(scores, weighed);
-    sum.Add(weighed);
-  });
-  std::fill(scores + pairs, scores + rows, T(0));
-  return sum.Total();
-}
 
 // Numerators and normalisers of one chunk of one query head: in-chunk pairs plus the state that came in.
 template <class T>
