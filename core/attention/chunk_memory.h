@@ -2,6 +2,8 @@
 
 #if defined(__AVX512BF16__)
 
+#include <bit>
+
 #include "core/attention/chunk.h"
 #include "core/attention/score_tile.h"
 #include "core/attention/tile_sums.h"

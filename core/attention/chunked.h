@@ -115,7 +115,7 @@ class Chunked : public FeatureAttention<T> {
     return u.w.phi_q + (h % shape_.queries_per_key() * segment_length() + c.local()) * m_;
   }
   Index KeyHeadIndex(const Unit& u) const { return u.b * shape_.key_heads + u.key_head; }
-  /// A head's rows of `width` values begin with a cache line, so that all heads round alike.
+  /// A head's rows of `width` values, floats or bfloat16, begin with a cache line.
   Index KeptSize(Index width) const { return RoundUp(shape_.context * width, 32); }
   template <class E>
   E* Kept(E* data, Index head, Index width, const Chunk& c) const {
