@@ -48,11 +48,12 @@ class Positive final : public FeatureMap<T> {
   // out: times a large x it would be felt.
   void Backward(Index key_head, Index rows, HeadView<const T> x, const LogFeatureGradient<T>& gradient,
                 T beta, HeadView<T> dx, T* partial) const override {
-    const auto [da, constant, operands] = gradient;
+    const T* da = gradient.da;
+    const Operands operands = gradient.operands;
     const Index m = plan_.m, dim = plan_.dim;
     Gemm(Op::kNone, Op::kNone, rows, dim, m, {da, m}, {Projection(Set(key_head)), dim}, beta, dx.data,
          dx.stride, operands);
-    for (Index i = 0; constant && i < rows; ++i) {
+    for (Index i = 0; gradient.constant && i < rows; ++i) {
       RowSum<T> sum;
       ForLanes<T>(m, [&](auto at) { sum.Add(at.Load(da + i * m)); });
       const T total = sum.Total(), *from = x.row(i);
