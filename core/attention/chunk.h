@@ -37,7 +37,8 @@ void StoreSeen(Index i, const T* numbers, T* row) {
     StoreSimd(row + j, FirstLanes<T>(i + 1 - j, LoadSimd(numbers + j), Simd<T>{}));
 }
 
-/// The running scales of one chunk and the factors that follow from them. All exponents are ≤ 0.
+/// The running scales of one chunk and the factors that follow from them. All exponents that count are ≤ 0:
+/// those of keys ahead are not stored.
 ///   running[i] = r_i = max(before, key_scale[0..i])
 ///   carry[i]   = exp(before − r_i): factor of the state that came in
 ///   weights[i][j] = exp(key_scale[j] − r_i) for j ≤ i < rows, else 0  [kChunk × kChunk]
