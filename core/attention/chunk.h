@@ -53,10 +53,7 @@ void ChunkWeights(Index rows, T before, const T* key_scale, T* running, T* carry
       carried = Exponential(before - scale);
     }
     if (rises || i == 0)
-      ForLanes<T>(rows, [&](auto at) {
-        using Value = typename decltype(at)::Value;
-        at.Store(of_scale, Exponential<T>(Value(at.Load(key_scale) - scale)));
-      });
+      ForLanes<T>(rows, [&](auto at) { at.Store(of_scale, Exponential<T>(at.Load(key_scale) - scale)); });
     running[i] = scale;
     carry[i] = carried;
     StoreSeen(i, of_scale, weights + i * kChunk);

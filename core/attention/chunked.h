@@ -132,6 +132,7 @@ class Chunked : public FeatureAttention<T> {
   void ForwardUnit(const Unit& u) const;
   void BackwardUnit(const Unit& u, GradientBetas<T> betas) const;
   void AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const;
+  void FactorsOfKeys(const Unit& u, const Chunk& c, const PrefixState<T>& later, T* factor) const;
   T StartLater(const Unit& u, const Chunk& c, PrefixState<T>& later, T* factor) const;
   void OutputGradients(const Unit& u, Index i, Index h, const Chunk& c) const;
 

@@ -18,6 +18,17 @@ T Chunked<T>::StartLater(const Unit& u, const Chunk& c, PrefixState<T>& later, T
 template float Chunked<float>::StartLater(const Unit&, const Chunk&, PrefixState<float>&, float*) const;
 template double Chunked<double>::StartLater(const Unit&, const Chunk&, PrefixState<double>&, double*) const;
 
+// exp(c_j − ρ): what the state of later queries counts for at each key.
+template <class T>
+void Chunked<T>::FactorsOfKeys(const Unit& u, const Chunk& c, const PrefixState<T>& later, T* factor) const {
+  RowArray<T>(factor, c.rows) = RowArray<T>(KeyScale(u, c), c.rows) - later.scale;
+  Exponentials(c.rows, factor);
+}
+template void Chunked<float>::FactorsOfKeys(const Unit&, const Chunk&, const PrefixState<float>&,
+                                            float*) const;
+template void Chunked<double>::FactorsOfKeys(const Unit&, const Chunk&, const PrefixState<double>&,
+                                             double*) const;
+
 // U and u of the queries from this chunk on, relative to the chunk's first running scale.
 template <class T>
 void Chunked<T>::AddToLater(const Unit& u, const Chunk& c, PrefixState<T>& later) const {
@@ -52,8 +63,7 @@ void Chunked<T>::BackwardKeys(const Unit& u, const Chunk& c, T beta, PrefixState
     Gemm(Op::kNone, Op::kTranspose, rows, m_, vd, {values.row(c.begin), values.stride}, {later.s, vd}, T(0),
          through, m_, operands_);
     T factor[kChunk];
-    RowArray<T>(factor, rows) = RowArray<T>(KeyScale(u, c), rows) - later.scale;
-    Exponentials(rows, factor);
+    FactorsOfKeys(u, c, later, factor);
     for (Index j = 0; j < rows; ++j) {
       T *dphi = dphi_k + j * m_, *phi = phi_k + j * m_, *row = through + j * m_;
       ForLanes<T>(m_, [&](auto at) {

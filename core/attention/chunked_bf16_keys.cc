@@ -32,8 +32,7 @@ void ChunkedBf16::AddFromLater(const Unit& u, const Chunk& c, const PrefixState<
   MultiplyPacked(blocks, rows, vd, x.left.phi_k, x.right.state, 0, Values(x.values));
 
   float factors[kChunk];
-  RowArray<float>(factors, rows) = RowArray<float>(KeyScale(u, c), rows) - later.scale;
-  Exponentials(rows, factors);
+  FactorsOfKeys(u, c, later, factors);
   const auto dv = ValueHead(v_->grad, u), dk = KeyHead(k_->grad, u), k = KeyHead(k_->value, u);
   for (Index j = 0; j < rows; ++j) {
     const float factor = factors[j], *of_features = x.features + j * m_, *of_values = x.values + j * vd;

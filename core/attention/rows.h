@@ -148,10 +148,7 @@ void ExponentiateRows(Index rows, Index cols, T* x, T* scale) {
   for (Index i = 0; i < rows; ++i, x += cols) {
     const T max = RowMax(cols, x);
     if (scale != nullptr) scale[i] += max;
-    ForLanes<T>(cols, [&](auto at) {
-      using Value = typename decltype(at)::Value;
-      at.Store(x, Exponential<T>(Value(at.Load(x) - max)));
-    });
+    ForLanes<T>(cols, [&](auto at) { at.Store(x, Exponential<T>(at.Load(x) - max)); });
   }
 }
 

@@ -1,5 +1,4 @@
-#include <Eigen/Core>
-
+#include "core/attention/rows.h"
 #include "core/attention/softmax_bf16.h"
 #include "core/attention/tile_softmax.h"
 
@@ -24,8 +23,6 @@ struct Memory {
         scores(cut.Floats(kTile * kTileKeys)) {}
 };
 
-using Row = Eigen::Map<Eigen::ArrayXf>;
-
 /// Queries [begin, begin + rows), at most a tile of them.
 template <int kTerms>
 void Queries(const SoftmaxShape<float>& shape, const Memory<kTerms>& memory, Bf16Blocks<kTerms>& blocks,
@@ -39,7 +36,8 @@ void Queries(const SoftmaxShape<float>& shape, const Memory<kTerms>& memory, Bf1
                       {memory.scores + tile * kTileSize, kTile, kTile, kTile, 0});
     if (key + tiles * kTile > begin) LeaveOutLaterKeys(memory.scores + (tiles - 1) * kTileSize);
     const bool rose = running.Raise(tiles, memory.scores);
-    for (Index i = 0; i < rows && rose && key > 0; ++i) Row(out.row(i), vd) *= running.Factor(i);
+    for (Index i = 0; i < rows && rose && key > 0; ++i)
+      ScaleRow(vd, running.Factor(i), out.row(i), out.row(i));
     running.Exponentials(tiles, memory.scores, memory.p);
     for (Index col = 0; col < vd; col += kTile)
       blocks.Multiply(tiles, memory.p.data, memory.values.At(col, key),
@@ -47,7 +45,7 @@ void Queries(const SoftmaxShape<float>& shape, const Memory<kTerms>& memory, Bf1
     blocks.Finish();
   }
   for (Index i = 0; i < rows; ++i) {
-    Row(out.row(i), vd) *= running.Scale(i);
+    ScaleRow(vd, running.Scale(i), out.row(i), out.row(i));
     log_sum[i] = running.LogSum(i);
   }
 }

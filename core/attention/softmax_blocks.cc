@@ -89,8 +89,7 @@ void Exponentials(const Pair& pair, Running<T>& running, T* scores, HeadView<T> 
     RowSum<T> sum;
     const T shift = running.max[i];
     ForLanes<T>(whole, [&](auto at) {
-      using Value = typename decltype(at)::Value;
-      const Value power = Exponential<T>(Value(at.Load(scores) - shift));
+      const auto power = Exponential<T>(at.Load(scores) - shift);
       at.Store(scores, power);
       sum.Add(power);
     });
@@ -106,8 +105,7 @@ void ScoreGradients(const Pair& pair, const T* log_sum, const T* dots, T* p, T* 
     const Index visible = pair.Visible(i), whole = RoundUp(visible, kLanes<T>);
     const T shift = log_sum[pair.begin + i], dot = dots[i];
     ForLanes<T>(whole, [&](auto at) {
-      using Value = typename decltype(at)::Value;
-      const Value power = Exponential<T>(Value(at.Load(p) - shift));
+      const auto power = Exponential<T>(at.Load(p) - shift);
       at.Store(p, power);
       at.Store(ds, power * (at.Load(ds) - dot));
     });

@@ -2,10 +2,11 @@
 
 #if defined(__AVX512F__)
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+
+#include "tests/core/largest.h"
 
 namespace dark {
 namespace {
@@ -33,7 +34,7 @@ double WorstError(Function function, const Exact& exactly, float begin, float en
       const double exact = exactly(static_cast<double>(lanes.x[i]));
       const auto nearest = static_cast<float>(exact);
       const double unit = static_cast<double>(nearest) - static_cast<double>(std::nextafter(nearest, 0.0F));
-      worst = std::max(worst, std::abs(static_cast<double>(lanes.power[i]) - exact) / unit);
+      worst = testing::Largest(worst, std::abs(static_cast<double>(lanes.power[i]) - exact) / unit);
     }
   }
   return worst;
