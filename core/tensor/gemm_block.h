@@ -4,6 +4,7 @@
 
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/matmul.h"
+#include "core/tensor/round_up.h"
 
 namespace dark {
 
@@ -20,42 +21,77 @@ struct Product {
   Causal causal;
 };
 
+/// Columns of op(B): in place, or packed in panels of kKernelCols columns, of which the last has as many
+/// registers a row as it needs.
+template <class T>
+struct RightPanels {
+  const T* data;
+  Index stride = 0;           ///< from product to product in place; 0 for packed columns, of which there are
+  Index cols = 0, depth = 0;  ///< so many, and so many products
+
+  struct Panel {
+    const T* data;
+    Index stride;
+  };
+  /// What begins at product p and column j, a multiple of kKernelCols.
+  Panel At(Index p, Index j) const {
+    if (stride > 0) return {data + p * stride + j, stride};
+    const Index width = std::min(kKernelCols<T>, RoundUp(cols - j, kLanes<T>));
+    return {data + j * depth + p * width, width};
+  }
+};
+
+/// Rows of op(A), in place or packed in panels of kKernelRows rows.
+template <class T, Layout kLayout>
+struct LeftRows {
+  const T* data;
+  Index stride;  ///< from row to row of A; of packed rows, products
+
+  /// What begins at row i and product p; of packed rows i is a multiple of kKernelRows.
+  const T* At(Index i, Index p) const {
+    if (kLayout == Layout::kColumns) return data + p * stride + i;
+    return data + i * stride + (kLayout == Layout::kPacked ? p * kKernelRows : p);
+  }
+};
+
 /// Rows [row, row + rows) and columns [col, col + cols) of C, products [from, from + depth).
 template <class T>
 struct Block {
   Index row, rows, col, cols, from, depth;
   T beta;
-  const T* b = nullptr;  ///< B[from][col], packed or in place
-  Index b_stride = 0, b_panel = 0;
+  RightPanels<T> right;
 };
 
-/// A block's rows of op(A), packed or in place: tiles of kKernelRows rows `tile` elements apart, products
-/// `step`.
-template <class T>
-struct LeftTiles {
-  const T* data;
-  Index stride;  ///< as the kernel's layout has it
-  Index tile, step;
-};
-
-/// A tile's rows of A stay in the first level while B passes by, and C is written along its rows: they stand
-/// in as many pages, and a processor knows few pages of stores.
+/// Columns [begin, end) of a block by tiles of so many registers a row. A tile's rows of A stay in the first
+/// level while B passes by, and C is written along its rows: they stand in as many pages, and a processor
+/// knows few pages of stores.
 template <class T, Layout kLayout>
-void MultiplyBlock(const Product<T>& x, const Block<T>& block, const LeftTiles<T>& left) {
-  for (Index i = 0; i < block.rows; i += kKernelRows) {
-    const Index rows = std::min(kKernelRows, block.rows - i), row = block.row + i;
-    const auto [begin, end] = x.causal.Products(x.op_a == Op::kTranspose, row, row + rows, x.k);
-    const Index first = std::clamp<Index>(begin - block.from, 0, block.depth),
-                depth = std::clamp<Index>(end - block.from, first, block.depth) - first,
-                cols = std::min(block.cols, x.causal.Columns(row + rows, x.n) - block.col);
-    const T* const a = left.data + i / kKernelRows * left.tile + first * left.step;
-    for (Index j = 0; j < cols; j += kKernelCols<T>) {
-      const T* const b = block.b + j / kKernelCols<T> * block.b_panel + first * block.b_stride;
-      KernelRowsTile<T, kLayout>(rows, depth, a, left.stride, b, block.b_stride, block.beta,
-                                 x.c + row * x.ldc + block.col + j, x.ldc,
-                                 std::min(kKernelCols<T>, block.cols - j));
+void MultiplyColumns(const Product<T>& x, const Block<T>& block, const LeftRows<T, kLayout>& left,
+                     Index begin, Index end, Index vectors) {
+  const Index height = TileRows(kLayout, vectors);
+  for (Index i = 0; i < block.rows; i += height) {
+    const Index rows = std::min(height, block.rows - i), row = block.row + i;
+    const auto range = x.causal.Products(x.op_a == Op::kTranspose, row, row + rows, x.k);
+    const Index first = std::clamp<Index>(range.begin - block.from, 0, block.depth),
+                depth = std::clamp<Index>(range.end - block.from, first, block.depth) - first,
+                wanted = std::min(end, x.causal.Columns(row + rows, x.n) - block.col);
+    for (Index j = begin; j < wanted; j += kKernelCols<T>) {
+      const Index registers = std::min(kKernelVectors, RoundUp(wanted - j, kLanes<T>) / kLanes<T>),
+                  cols = std::min(registers * kLanes<T>, end - j);
+      const auto b = block.right.At(first, j);
+      KernelOf<T, kLayout>(rows, registers)(depth, left.At(i, first), left.stride, b.data, b.stride,
+                                            block.beta, x.c + row * x.ldc + block.col + j, x.ldc, cols);
     }
   }
+}
+
+/// The last columns have tiles of their own, with more rows where they take fewer registers.
+template <class T, Layout kLayout>
+void MultiplyBlock(const Product<T>& x, const Block<T>& block, const LeftRows<T, kLayout>& left) {
+  const Index whole = block.cols / kKernelCols<T> * kKernelCols<T>;
+  MultiplyColumns(x, block, left, 0, whole, kKernelVectors);
+  if (whole == block.cols) return;
+  MultiplyColumns(x, block, left, whole, block.cols, RoundUp(block.cols - whole, kLanes<T>) / kLanes<T>);
 }
 
 }  // namespace dark

@@ -1,26 +1,38 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/tensor/simd.h"
 
 namespace dark {
 
-/// Rows and columns of C that one call of the kernel holds in registers: of 16 (AVX) registers 12 are sums,
-/// two hold a row of B; of 32 (AVX-512) 28 are sums.
-inline constexpr Index kKernelRows = kSimdBytes == 64 ? 14 : 6;
+/// Registers of a row of B that the widest tile reads, and the columns of C that they are.
+inline constexpr Index kKernelVectors = kSimdBytes == 64 ? 4 : 2;
 template <class T>
-inline constexpr Index kKernelCols = 2 * kLanes<T>;
+inline constexpr Index kKernelCols = kKernelVectors* kLanes<T>;
+/// Rows of A that stand together in a packed panel, and those of the widest tile.
+inline constexpr Index kKernelRows = 6;
 
 /// How the kernel finds A[i][p]: in a packed panel, or where it stands.
 enum class Layout { kPacked, kRows, kColumns };
+
+inline constexpr Index kMostRows = kSimdBytes == 64 ? 14 : kKernelRows;
+
+/// Rows of C that a tile of so many registers a row holds: of 16 (AVX) registers 12 are sums; of 32 (AVX-512)
+/// 24 to 28, or 14 for one register a row, which wait for each other less than fewer would.
+constexpr Index TileRows(Layout layout, Index vectors) {
+  if (kSimdBytes != 64 || layout == Layout::kPacked || vectors == 4) return kKernelRows;
+  return vectors == 3 ? 9 : kMostRows;
+}
 
 /// C = beta·C + the sums, kRows × kVectors registers of them.
 template <class T, Index kRows, Index kVectors>
 inline void StoreTile(const Simd<T> (&sums)[kRows][kVectors], T beta, T* c, Index ldc) {
 #pragma GCC unroll 14
   for (Index i = 0; i < kRows; ++i) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (Index v = 0; v < kVectors; ++v) {
       T* const at = c + i * ldc + v * kLanes<T>;
       StoreSimd(at, beta == T(0) ? sums[i][v] : FusedMultiplyAdd(beta, LoadSimd(at), sums[i][v]));
@@ -38,9 +50,11 @@ inline void KernelTile(Index k, const T* a, Index a_stride, const T* b, Index b_
   Simd<T> sums[kRows][kVectors];
 #pragma GCC unroll 14
   for (Index i = 0; i < kRows; ++i) {
-    for (Index v = 0; v < kVectors; ++v) sums[i][v] = Simd<T>{};
     // C's rows stand in as many pages, where the processor does not look ahead by itself.
-    __builtin_prefetch(c + i * ldc);
+    for (Index v = 0; v < kVectors; ++v) {
+      sums[i][v] = Simd<T>{};
+      __builtin_prefetch(c + i * ldc + v * kWidth);
+    }
     __builtin_prefetch(c + i * ldc + cols - 1);
   }
 #pragma GCC unroll 4  // a row of p at a time leaves too little between two branches
@@ -52,7 +66,7 @@ inline void KernelTile(Index k, const T* a, Index a_stride, const T* b, Index b_
       const T left = kLayout == Layout::kPacked ? a[p * kKernelRows + i]
                      : kLayout == Layout::kRows ? a[i * a_stride + p]
                                                 : a[p * a_stride + i];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (Index v = 0; v < kVectors; ++v) sums[i][v] = FusedMultiplyAdd(left, right[v], sums[i][v]);
     }
   }
@@ -63,18 +77,28 @@ inline void KernelTile(Index k, const T* a, Index a_stride, const T* b, Index b_
   for (Index i = 0; i < kRows; ++i) std::copy(edge + i * kCols, edge + i * kCols + cols, c + i * ldc);
 }
 
-/// The same for any number of rows up to kKernelRows and of columns up to kKernelCols.
-template <class T, Layout kLayout, Index kRows = kKernelRows>
-inline void KernelRowsTile(Index rows, Index k, const T* a, Index a_stride, const T* b, Index b_stride,
-                           T beta, T* c, Index ldc, Index cols) {
-  if constexpr (kRows > 0) {
-    if (rows == kRows) {
-      const auto tile =
-          cols <= kLanes<T> ? KernelTile<T, kRows, 1, kLayout> : KernelTile<T, kRows, 2, kLayout>;
-      return tile(k, a, a_stride, b, b_stride, beta, c, ldc, cols);
-    }
-    KernelRowsTile<T, kLayout, kRows - 1>(rows, k, a, a_stride, b, b_stride, beta, c, ldc, cols);
+template <class T>
+using TileKernel = void (*)(Index k, const T* a, Index a_stride, const T* b, Index b_stride, T beta, T* c,
+                            Index ldc, Index cols);
+
+/// Entry (vectors − 1)·kMostRows + rows − 1 of the table below; none where registers do not suffice.
+template <class T, Layout kLayout, Index kEntry>
+constexpr TileKernel<T> KernelAt() {
+  constexpr Index kRows = kEntry % kMostRows + 1, kVectors = kEntry / kMostRows + 1;
+  if constexpr (kRows > TileRows(kLayout, kVectors))
+    return nullptr;
+  else
+    return KernelTile<T, kRows, kVectors, kLayout>;
+}
+
+/// The kernel of a tile of `rows` rows, at most TileRows of so many `vectors`.
+template <class T, Layout kLayout>
+TileKernel<T> KernelOf(Index rows, Index vectors) {
+  static constexpr auto kKernels = []<Index... kEntry>(std::integer_sequence<Index, kEntry...>) {
+    return std::array{KernelAt<T, kLayout, kEntry>()...};
   }
+  (std::make_integer_sequence<Index, kKernelVectors * kMostRows>{});
+  return kKernels[static_cast<std::size_t>((vectors - 1) * kMostRows + rows - 1)];
 }
 
 }  // namespace dark

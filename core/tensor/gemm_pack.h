@@ -35,19 +35,21 @@ void PackTransposed(Index rows, Index depth, const T* x, Index ldx, T* out, Inde
     for (Index p = 0; p < depth; ++p) out[p * stride + i] = x[i * ldx + p];
 }
 
-/// Panels of kWidth rows (or, for `transposed` x, columns) of x, k-major and filled up with zeros:
-/// out[panel][p][i]. For A the panel's width is kKernelRows, for B kKernelCols.
-template <class T, Index kWidth>
+/// Panels of kWidth rows (or, for `transposed` x, columns) of x, k-major: out[panel][p][i]. The last is
+/// filled up with zeros to a multiple of kUnit, which divides kWidth.
+template <class T, Index kWidth, Index kUnit>
 void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, T* out) {
   constexpr Index kGroup = 128 / kWidth * kWidth;  // columns read from a row at a time: whole cache lines
-  const Index whole = count / kWidth * kWidth;
-  if (whole < count) std::fill(out + whole * depth, out + (whole + kWidth) * depth, T(0));
+  const Index whole = count / kWidth * kWidth, rest = RoundUp(count - whole, kUnit);
+  T* const last = out + whole * depth;
+  std::fill(last, last + rest * depth, T(0));
   if (!transposed) {
     for (Index i = 0; i < count; i += kWidth)
-      PackTransposed(std::min(kWidth, count - i), depth, x + i * ldx, ldx, out + i * depth, kWidth);
+      PackTransposed(std::min(kWidth, count - i), depth, x + i * ldx, ldx, out + i * depth,
+                     i < whole ? kWidth : rest);
     return;
   }
-  for (Index begin = 0; begin < count; begin += kGroup) {
+  for (Index begin = 0; begin < whole; begin += kGroup) {
     const Index end = std::min(whole, begin + kGroup);
     for (Index p = 0; p < depth; ++p) {
       const T* row = x + p * ldx;
@@ -55,15 +57,19 @@ void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx
         std::memcpy(out + i * depth + p * kWidth, row + i, kWidth * sizeof(T));
     }
   }
-  for (Index p = 0; p < depth; ++p)
-    std::copy(x + p * ldx + whole, x + p * ldx + count, out + whole * depth + p * kWidth);
+  for (Index p = 0; p < depth; ++p) std::copy(x + p * ldx + whole, x + p * ldx + count, last + p * rest);
 }
 
-/// The same, in the precision in which a product reads its operands.
-template <class T, Index kWidth>
+/// Rows of op(A), or columns of op(B), as the kernel reads them, in the precision in which a product does.
+template <class T>
+void PackRows(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
+  CopyPanels<T, kKernelRows, kKernelRows>(transposed, count, depth, x, ldx, out);
+  RoundOperands(operands, out, RoundUp(count, kKernelRows) * depth);
+}
+template <class T>
 void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
-  CopyPanels<T, kWidth>(transposed, count, depth, x, ldx, out);
-  RoundOperands(operands, out, RoundUp(count, kWidth) * depth);
+  CopyPanels<T, kKernelCols<T>, kLanes<T>>(transposed, count, depth, x, ldx, out);
+  RoundOperands(operands, out, RoundUp(count, kLanes<T>) * depth);
 }
 
 }  // namespace dark

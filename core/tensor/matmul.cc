@@ -11,13 +11,15 @@
 namespace dark {
 namespace {
 
-// Blocks that stay in a core's caches: kKernelRows of A (× kDepth) in the first level, a block of B (kDepth ×
-// kColBlock) in the second, which is larger where there is AVX-512. kRowBlock is how much of A is packed at a
-// time.
-constexpr Index kDepth = 384, kRowBlock = 20 * kKernelRows, kColBlock = kSimdBytes == 64 ? 512 : 256;
+// Blocks that stay in a core's caches: a tile's rows of A (× kDepth) in the first level, a block of B (kDepth
+// × kColBlock) in the second, which is larger where there is AVX-512. kRowBlock is how much of A is packed at
+// a time: whole tiles of each height.
+constexpr Index kDepth = 384, kRowBlock = 252, kColBlock = kSimdBytes == 64 ? 512 : 256;
 // Up to this many rows, B is read where it stands: with its rows apart, or one after the other.
-constexpr Index kFewRows = 4 * kKernelRows, kFewDenseRows = 120;
-constexpr Index kFewPanels = 6;  // up to this many column panels, Aᵀ is read where it stands
+constexpr Index kFewRows = kSimdBytes == 64 ? 56 : 24, kFewDenseRows = 120;
+// Up to this many columns, Aᵀ is read where it stands.
+template <class T>
+constexpr Index kFewCols = 12 * kLanes<T>;
 
 static_assert(kPackedUnit % kKernelCols<float> == 0 && kPackedUnit % kKernelCols<double> == 0 &&
               kPackedUnit % kBf16Unit == 0);
@@ -40,13 +42,12 @@ void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& mem
   const Index lda = x.a.stride;
   const bool in_place = x.operands != Operands::kBf16;
   if (in_place && x.op_a == Op::kNone) {
-    MultiplyBlock<T, Layout::kRows>(x, block, {a, lda, kKernelRows * lda, 1});
-  } else if (in_place && block.cols <= kFewPanels * kKernelCols<T>) {
-    MultiplyBlock<T, Layout::kColumns>(x, block, {a, lda, kKernelRows, lda});
+    MultiplyBlock<T, Layout::kRows>(x, block, {a, lda});
+  } else if (in_place && block.cols <= kFewCols<T>) {
+    MultiplyBlock<T, Layout::kColumns>(x, block, {a, lda});
   } else {
-    PackPanels<T, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, lda, x.operands,
-                               memory.a);
-    MultiplyBlock<T, Layout::kPacked>(x, block, {memory.a, 0, kKernelRows * block.depth, kKernelRows});
+    PackRows(x.op_a == Op::kTranspose, block.rows, block.depth, a, lda, x.operands, memory.a);
+    MultiplyBlock<T, Layout::kPacked>(x, block, {memory.a, block.depth});
   }
 }
 
@@ -65,21 +66,18 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
                           x.m <= (x.b.stride == x.n ? kFewDenseRows : kFewRows);
   for (Index col = 0; col < x.n; col += kColBlock) {
     for (Index from = 0; from < x.k; from += depth) {
-      Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1)};
+      Block<T> block{0, 0, col, std::min(kColBlock, x.n - col), from, std::min(depth, x.k - from), T(1), {}};
       if (from == 0) block.beta = x.beta;
-      block.b_stride = kKernelCols<T>;
-      block.b_panel = kKernelCols<T> * std::min(depth, whole - from);
       if (packed != nullptr) {
-        block.b =
-            packed->data + from * RoundUp(packed->n, kKernelCols<T>) + col / kKernelCols<T> * block.b_panel;
+        const Index pass = std::min(depth, whole - from);
+        const T* const data = packed->data + from * RoundUp(packed->n, kLanes<T>) + col * pass;
+        block.right = {data, 0, packed->n - col, pass};
       } else if (b_in_place) {
-        block.b = x.b.At(x.op_b, from, col).full;
-        block.b_stride = x.b.stride;
-        block.b_panel = kKernelCols<T>;
+        block.right = {x.b.At(x.op_b, from, col).full, x.b.stride};
       } else {
-        PackPanels<T, kKernelCols<T>>(x.op_b == Op::kNone, block.cols, block.depth,
-                                      x.b.At(x.op_b, from, col).full, x.b.stride, x.operands, memory.b);
-        block.b = memory.b;
+        PackPanels(x.op_b == Op::kNone, block.cols, block.depth, x.b.At(x.op_b, from, col).full, x.b.stride,
+                   x.operands, memory.b);
+        block.right = {memory.b, 0, block.cols, block.depth};
       }
       for (block.row = 0; block.row < x.m; block.row += kRowBlock) {
         block.rows = std::min(kRowBlock, x.m - block.row);
@@ -119,7 +117,7 @@ template void Gemm(Op, Op, Index, Index, Index, const OperandView<double>&, cons
 
 template <class T>
 Index PackedSize(Index n, Index k) {
-  const Index full = RoundUp(n, kKernelCols<T>) * k;
+  const Index full = RoundUp(n, kLanes<T>) * k;
   if constexpr (kOwnBf16<T>) return std::max(full, Bf16PackedSize(n, k));
   return full;
 }
@@ -135,9 +133,8 @@ void PackColumns(Op op_b, Index begin, Index end, const OperandView<T>& b, const
   for (Index from = 0; from < packed.k; from += pass) {
     const Index depth = std::min(pass, packed.k - from);
     const OperandView<T> part = b.At(op_b, from, begin);
-    PackPanels<T, kKernelCols<T>>(op_b == Op::kNone, end - begin, depth, part.full, part.stride,
-                                  packed.operands,
-                                  packed.data + from * RoundUp(packed.n, kKernelCols<T>) + begin * depth);
+    PackPanels(op_b == Op::kNone, end - begin, depth, part.full, part.stride, packed.operands,
+               packed.data + from * RoundUp(packed.n, kLanes<T>) + begin * depth);
   }
 }
 template void PackColumns(Op, Index, Index, const OperandView<float>&, const PackedB<float>&);

@@ -63,7 +63,7 @@ struct PackedB {
 template <class T>
 Index PackedSize(Index n, Index k);
 /// Columns that stand together in a packed operand, whatever its type and operands.
-inline constexpr Index kPackedUnit = 32;
+inline constexpr Index kPackedUnit = 64;
 /// Packs the columns [begin, end) of op(B), with begin a multiple of kPackedUnit; parts may be packed at
 /// once.
 template <class T>
