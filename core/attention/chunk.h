@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "core/attention/feature_map.h"
-#include "core/attention/rows.h"
 #include "core/tensor/matmul.h"
 #include "core/tensor/round_up.h"
+#include "core/tensor/rows.h"
 #include "core/tensor/simd.h"
 
 namespace dark {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/attention/drawn_projections.h"
-#include "core/attention/rows.h"
 #include "core/tensor/matmul.h"
+#include "core/tensor/rows.h"
 
 namespace dark {
 namespace {

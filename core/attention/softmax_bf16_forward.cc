@@ -1,6 +1,6 @@
-#include "core/attention/rows.h"
 #include "core/attention/softmax_bf16.h"
 #include "core/attention/tile_softmax.h"
+#include "core/tensor/rows.h"
 
 #if defined(__AVX512BF16__)
 

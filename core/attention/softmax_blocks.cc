@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/attention/rows.h"
 #include "core/tensor/round_up.h"
+#include "core/tensor/rows.h"
 
 namespace dark {
 namespace {

@@ -5,6 +5,7 @@
 #include "core/ops.h"
 #include "core/tensor/matmul.h"
 #include "core/tensor/parallel.h"
+#include "core/tensor/rows.h"
 
 namespace dark {
 namespace {
@@ -62,39 +63,42 @@ struct CrossEntropyOp {
                  {x->value + begin * x->cols, x->cols}, {w->value, w->cols}, T(0), logits, vocab(),
                  OfBlock(vocab()));
     ParallelFor(end - begin, [&](Index i) {
-      Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>> z(logits + i * vocab(), vocab());
+      T* z = logits + i * vocab();
       const std::int32_t target = port->targets[begin + i];
       if (target < 0) {
-        z.setZero();
-        return;
+        std::fill_n(z, vocab(), T(0));
+      } else {
+        Row<kGradient>(begin + i, target, z);
       }
-      const T log_sum = Loss(begin + i, target, z);
-      if constexpr (kGradient) Gradient(target, log_sum, z);
     });
   }
 
-  // Caps z in place; returns logsumexp(z).
-  template <class Z>
-  T Loss(Index n, std::int32_t target, Z& z) const {
-    if (cap > 0) z = cap * (z / cap).tanh();
-    const T max = z.maxCoeff();
-    const T log_sum = max + std::log((z - max).exp().sum());
-    loss[n] = log_sum - z[target];
+  // The loss of a token with logits z, which become, if asked to,
+  //   dz = (softmax(z) − onehot) · scale · (1 − (z/c)²), the last factor only with a cap.
+  // Each exponential is taken once: at first for the sum, and left in its logit's place.
+  template <bool kGradient>
+  void Row(Index n, std::int32_t target, T* z) const {
+    if (cap > 0) Cap(z);
+    const T max = RowMax(vocab(), z), wanted = z[target], flatness = cap > 0 ? 1 / (cap * cap) : T(0);
     // The first of equal maxima is the prediction.
-    correct[n] = z[target] == max && !(z.head(target) == max).any() ? T(1) : T(0);
-    return log_sum;
+    correct[n] = wanted == max && std::find(z, z + target, max) == z + target ? T(1) : T(0);
+    const auto slope = [flatness](const auto& logit) { return T(1) - flatness * logit * logit; };
+    RowSum<T> sum;
+    ForLanes<T>(vocab(), [&](auto at) {
+      const auto logit = at.Load(z), power = Exponential<T>(logit - max);
+      sum.Add(power);
+      if constexpr (kGradient) at.Store(z, power * slope(logit));
+    });
+    const T total = sum.Total();
+    loss[n] = max + std::log(total) - wanted;
+    if constexpr (!kGradient) return;
+    ScaleRow(vocab(), port->scale / total, z, z);
+    z[target] -= port->scale * slope(wanted);
   }
 
-  // dz = (softmax(z) − onehot) · scale · (1 − (z/c)²), the last factor only with a cap
-  template <class Z>
-  void Gradient(std::int32_t target, T log_sum, Z& z) const {
-    const T slope = cap > 0 ? T(1) - (z[target] / cap) * (z[target] / cap) : T(1);
-    if (cap > 0) {
-      z = (z - log_sum).exp() * port->scale * (T(1) - (z / cap).square());
-    } else {
-      z = (z - log_sum).exp() * port->scale;
-    }
-    z[target] -= port->scale * slope;
+  void Cap(T* logits_of_token) const {
+    Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>> z(logits_of_token, vocab());
+    z = cap * (z / cap).tanh();
   }
 };
 

@@ -4,6 +4,7 @@
 #include "core/ops.h"
 #include "core/tape/destination.h"
 #include "core/tensor/parallel.h"
+#include "core/tensor/rows.h"
 
 namespace dark {
 namespace {
@@ -12,6 +13,8 @@ constexpr Index kBlocks = 16;  // partial sums of the gain's gradient; fixed, so
 
 template <class T>
 struct RmsNormOp {
+  using Row = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
+
   Node<T>*x, *w, *y;
   T eps;
   T offset;              // gain = offset + w
@@ -19,45 +22,49 @@ struct RmsNormOp {
   T* partial = nullptr;  // [kBlocks × w.size()]
 
   Index groups() const { return x->size() / w->size(); }
-  MatrixMap<T> Grouped(T* data) const { return MatrixMap<T>(data, groups(), w->size()); }
   Index block() const { return (groups() + kBlocks - 1) / kBlocks; }
 
-  auto Gain() const { return MatrixMap<T>(w->value, 1, w->size()).array() + offset; }
-
   void Forward() const {
-    const auto in = Grouped(x->value);
+    const Index width = w->size();
     const Destination<T> out = Destination<T>::Value(*y);
-    const auto gain = Gain();
+    const auto gain = Row(w->value, width) + offset;
     ParallelBlocks(groups(), block(), [&](Index begin, Index end, Index) {
       for (Index n = begin; n < end; ++n) {
-        inverse[n] = T(1) / std::sqrt(in.row(n).squaredNorm() / static_cast<T>(w->size()) + eps);
-        out.Write(n * w->size(), in.row(n).array() * inverse[n] * gain);
+        const T* row = x->value + n * width;
+        inverse[n] = T(1) / std::sqrt(RowDot(width, row, row) / static_cast<T>(width) + eps);
+        out.Write(n * width, Row(x->value + n * width, width) * inverse[n] * gain);
       }
     });
   }
 
   // With u = x·inverse:  dx = inverse · (dy∘g − u · mean(dy∘g∘u)),  dw = Σ_n dy∘u
   void Backward() const {
-    const auto in = Grouped(x->value), dout = Grouped(y->grad);
-    auto din = Grouped(x->grad);
     const Index width = w->size();
-    const auto gain = Gain();
     const T beta = x->Beta();
-    MatrixMap<T>(partial, kBlocks, width).setZero();
+    std::fill_n(partial, kBlocks * width, T(0));
     ParallelBlocks(groups(), block(), [&](Index begin, Index end, Index b) {
-      MatrixMap<T> sum(partial + b * width, 1, width);
       for (Index n = begin; n < end; ++n) {
-        const auto u = in.row(n).array() * inverse[n];
-        const auto scaled = dout.row(n).array() * gain;
-        const T mean = (scaled * u).sum() / static_cast<T>(width);
-        AddWithBeta(beta, din.row(n).array(), inverse[n] * (scaled - u * mean));
-        sum.array() += dout.row(n).array() * u;
+        const Index row = n * width;
+        BackwardRow(inverse[n], x->value + row, y->grad + row, beta, x->grad + row, partial + b * width);
       }
     });
     if (!w->trainable) return;
     w->StartGradient();
-    for (Index b = 0; b < kBlocks; ++b)
-      MatrixMap<T>(w->grad, 1, width) += MatrixMap<T>(partial + b * width, 1, width);
+    for (Index b = 0; b < kBlocks; ++b) Row(w->grad, width) += Row(partial + b * width, width);
+  }
+
+  void BackwardRow(T inverse_of_row, const T* in, const T* dout, T beta, T* din, T* dw) const {
+    const Index width = w->size();
+    const T *const weight = w->value, one = offset;
+    RowSum<T> along;
+    ForLanes<T>(width, [&](auto at) { along.Add(at.Load(dout) * (at.Load(weight) + one) * at.Load(in)); });
+    const T mean = inverse_of_row * along.Total() / static_cast<T>(width);
+    ForLanes<T>(width, [&](auto at) {
+      const auto dy = at.Load(dout), u = at.Load(in) * inverse_of_row;
+      const auto dx = inverse_of_row * (dy * (at.Load(weight) + one) - u * mean);
+      at.Store(din, beta == T(0) ? dx : at.Load(din) + dx);
+      at.Store(dw, at.Load(dw) + dy * u);
+    });
   }
 };
 

@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 
 #include "core/ops.h"
 #include "core/tape/gradient_check.h"
@@ -133,10 +135,13 @@ TEST_CASE("random-feature attention with a geometry equals PyTorch, forward and 
 }
 
 TEST_CASE("gradients of embedding, linear with residual, per-head norm and cross-entropy equal differences") {
+  const auto [vocab, head] =
+      GENERATE(table<Index, Index>({{7, 3}, {19, 17}}));  // below a register, and above
   OpHarness h;
   const std::vector<std::int32_t> tokens = {3, 1, 4, 1, 5, 0, 2, 6}, targets = {1, -1, 1, 5, 0, 2, 6, -1};
   const std::int32_t* inputs = tokens.data();
-  Node<double>*table = h.Input("table", 7, 6), *w = h.Input("w", 6, 6), *gain = h.Input("gain", 1, 3);
+  Node<double>*table = h.Input("table", vocab, 2 * head), *w = h.Input("w", 2 * head, 2 * head),
+  *gain = h.Input("gain", 1, head);
   Node<double>* x = Embedding(h.tape, table, &inputs, 8, 1.7);
   Node<double>* y = RmsNorm(h.tape, "norm", Linear(h.tape, "linear", x, w, x), gain, 1e-6, true);
   LossPort<double> port;
@@ -182,6 +187,28 @@ TEST_CASE("cross-entropy over many token blocks equals the sum over tokens") {
   CHECK(port.sums.loss == Approx(expected).epsilon(1e-12));
   CHECK(x->Grad().allFinite());
   CHECK((x->Grad() - expected_dx).cwiseAbs().maxCoeff() < 1e-10);
+}
+
+TEST_CASE("the first of equal logits is the prediction, and a logit that is NaN shows in the loss") {
+  const std::vector<std::int32_t> targets = {0, 1, 2, 0};
+  OpHarness h;
+  Node<double>*x = h.Input("x", 4, 3), *w = h.Input("w", 20, 3);
+  LossPort<double> port;
+  port.targets = targets.data();
+  CrossEntropy(h.tape, x, w, 0.0, &port);
+  h.parameters.Allocate();
+  h.tape.Allocate();
+  x->Value().setZero();
+  w->Value().setOnes();
+  h.tape.Forward();
+  CHECK(port.sums.correct == 2);
+  CHECK(port.sums.loss == Approx(4 * std::log(20)));
+  for (const Index row : {Index{5}, Index{18}}) {
+    w->Value().setOnes();
+    w->Value()(row, 1) = std::numeric_limits<double>::quiet_NaN();
+    h.tape.Forward();
+    CHECK(std::isnan(port.sums.loss));
+  }
 }
 
 TEST_CASE("a frozen weight gets no gradient and passes it on") {

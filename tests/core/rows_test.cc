@@ -1,4 +1,4 @@
-#include "core/attention/rows.h"
+#include "core/tensor/rows.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
