@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -30,9 +31,9 @@ struct RmsNormOp {
     const auto gain = Row(w->value, width) + offset;
     ParallelBlocks(groups(), block(), [&](Index begin, Index end, Index) {
       for (Index n = begin; n < end; ++n) {
-        const T* row = x->value + n * width;
-        inverse[n] = T(1) / std::sqrt(RowDot(width, row, row) / static_cast<T>(width) + eps);
-        out.Write(n * width, Row(x->value + n * width, width) * inverse[n] * gain);
+        const Row in(x->value + n * width, width);
+        inverse[n] = T(1) / std::sqrt(RowDot(width, in.data(), in.data()) / static_cast<T>(width) + eps);
+        out.Write(n * width, in * inverse[n] * gain);
       }
     });
   }
@@ -55,13 +56,13 @@ struct RmsNormOp {
 
   void BackwardRow(T inverse_of_row, const T* in, const T* dout, T beta, T* din, T* dw) const {
     const Index width = w->size();
-    const T *const weight = w->value, one = offset;
+    const T *const weight = w->value, shift = offset;
     RowSum<T> along;
-    ForLanes<T>(width, [&](auto at) { along.Add(at.Load(dout) * (at.Load(weight) + one) * at.Load(in)); });
+    ForLanes<T>(width, [&](auto at) { along.Add(at.Load(dout) * (at.Load(weight) + shift) * at.Load(in)); });
     const T mean = inverse_of_row * along.Total() / static_cast<T>(width);
     ForLanes<T>(width, [&](auto at) {
       const auto dy = at.Load(dout), u = at.Load(in) * inverse_of_row;
-      const auto dx = inverse_of_row * (dy * (at.Load(weight) + one) - u * mean);
+      const auto dx = inverse_of_row * (dy * (at.Load(weight) + shift) - u * mean);
       at.Store(din, beta == T(0) ? dx : at.Load(din) + dx);
       at.Store(dw, at.Load(dw) + dy * u);
     });

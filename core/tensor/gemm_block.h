@@ -89,9 +89,9 @@ void MultiplyColumns(const Product<T>& x, const Block<T>& block, const LeftRows<
 template <class T, Layout kLayout>
 void MultiplyBlock(const Product<T>& x, const Block<T>& block, const LeftRows<T, kLayout>& left) {
   const Index whole = block.cols / kKernelCols<T> * kKernelCols<T>;
-  MultiplyColumns(x, block, left, 0, whole, kKernelVectors);
-  if (whole == block.cols) return;
-  MultiplyColumns(x, block, left, whole, block.cols, RoundUp(block.cols - whole, kLanes<T>) / kLanes<T>);
+  if (whole > 0) MultiplyColumns(x, block, left, 0, whole, kKernelVectors);
+  if (whole < block.cols)
+    MultiplyColumns(x, block, left, whole, block.cols, RoundUp(block.cols - whole, kLanes<T>) / kLanes<T>);
 }
 
 }  // namespace dark
