@@ -4,7 +4,6 @@
 
 #include "core/tensor/gemm_kernel.h"
 #include "core/tensor/matmul.h"
-#include "core/tensor/round_up.h"
 
 namespace dark {
 
@@ -36,7 +35,7 @@ struct RightPanels {
   /// What begins at product p and column j, a multiple of kKernelCols.
   Panel At(Index p, Index j) const {
     if (stride > 0) return {data + p * stride + j, stride};
-    const Index width = std::min(kKernelCols<T>, RoundUp(cols - j, kLanes<T>));
+    const Index width = VectorsOf<T>(cols - j) * kLanes<T>;
     return {data + j * depth + p * width, width};
   }
 };
@@ -62,13 +61,13 @@ struct Block {
   RightPanels<T> right;
 };
 
-/// Columns [begin, end) of a block by tiles of so many registers a row. A tile's rows of A stay in the first
-/// level while B passes by, and C is written along its rows: they stand in as many pages, and a processor
-/// knows few pages of stores.
+/// Columns [begin, end) of a block, by tiles as wide as they are together or the widest. A tile's rows of A
+/// stay in the first level while B passes by, and C is written along its rows: they stand in as many pages,
+/// and a processor knows few pages of stores.
 template <class T, Layout kLayout>
 void MultiplyColumns(const Product<T>& x, const Block<T>& block, const LeftRows<T, kLayout>& left,
-                     Index begin, Index end, Index vectors) {
-  const Index height = TileRows(kLayout, vectors);
+                     Index begin, Index end) {
+  const Index height = TileRows(kLayout, VectorsOf<T>(end - begin));
   for (Index i = 0; i < block.rows; i += height) {
     const Index rows = std::min(height, block.rows - i), row = block.row + i;
     const auto range = x.causal.Products(x.op_a == Op::kTranspose, row, row + rows, x.k);
@@ -76,11 +75,10 @@ void MultiplyColumns(const Product<T>& x, const Block<T>& block, const LeftRows<
                 depth = std::clamp<Index>(range.end - block.from, first, block.depth) - first,
                 wanted = std::min(end, x.causal.Columns(row + rows, x.n) - block.col);
     for (Index j = begin; j < wanted; j += kKernelCols<T>) {
-      const Index registers = std::min(kKernelVectors, RoundUp(wanted - j, kLanes<T>) / kLanes<T>),
-                  cols = std::min(registers * kLanes<T>, end - j);
+      const Index vectors = VectorsOf<T>(wanted - j), cols = std::min(vectors * kLanes<T>, end - j);
       const auto b = block.right.At(first, j);
-      KernelOf<T, kLayout>(rows, registers)(depth, left.At(i, first), left.stride, b.data, b.stride,
-                                            block.beta, x.c + row * x.ldc + block.col + j, x.ldc, cols);
+      KernelOf<T, kLayout>(rows, vectors)(depth, left.At(i, first), left.stride, b.data, b.stride, block.beta,
+                                          x.c + row * x.ldc + block.col + j, x.ldc, cols);
     }
   }
 }
@@ -89,9 +87,8 @@ void MultiplyColumns(const Product<T>& x, const Block<T>& block, const LeftRows<
 template <class T, Layout kLayout>
 void MultiplyBlock(const Product<T>& x, const Block<T>& block, const LeftRows<T, kLayout>& left) {
   const Index whole = block.cols / kKernelCols<T> * kKernelCols<T>;
-  if (whole > 0) MultiplyColumns(x, block, left, 0, whole, kKernelVectors);
-  if (whole < block.cols)
-    MultiplyColumns(x, block, left, whole, block.cols, RoundUp(block.cols - whole, kLanes<T>) / kLanes<T>);
+  if (whole > 0) MultiplyColumns(x, block, left, 0, whole);
+  if (whole < block.cols) MultiplyColumns(x, block, left, whole, block.cols);
 }
 
 }  // namespace dark

@@ -12,12 +12,18 @@ namespace dark {
 inline constexpr Index kKernelVectors = kSimdBytes == 64 ? 4 : 2;
 template <class T>
 inline constexpr Index kKernelCols = kKernelVectors* kLanes<T>;
+/// Registers that `cols` columns need, at most those of the widest tile.
+template <class T>
+constexpr Index VectorsOf(Index cols) {
+  return std::min(kKernelVectors, (cols + kLanes<T> - 1) / kLanes<T>);
+}
 /// Rows of A that stand together in a packed panel, and those of the widest tile.
 inline constexpr Index kKernelRows = 6;
 
 /// How the kernel finds A[i][p]: in a packed panel, or where it stands.
 enum class Layout { kPacked, kRows, kColumns };
 
+/// Rows of the tallest tile.
 inline constexpr Index kMostRows = kSimdBytes == 64 ? 14 : kKernelRows;
 
 /// Rows of C that a tile of so many registers a row holds: of 16 (AVX) registers 12 are sums; of 32 (AVX-512)

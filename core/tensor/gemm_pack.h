@@ -36,7 +36,8 @@ void PackTransposed(Index rows, Index depth, const T* x, Index ldx, T* out, Inde
 }
 
 /// Panels of kWidth rows (or, for `transposed` x, columns) of x, k-major: out[panel][p][i]. The last is
-/// filled up with zeros to a multiple of kUnit, which divides kWidth.
+/// filled up with zeros to a multiple of kUnit, which divides kWidth. Of A panels are of kKernelRows, all
+/// whole; of B of kKernelCols, the last of as many registers as it needs.
 template <class T, Index kWidth, Index kUnit>
 void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, T* out) {
   constexpr Index kGroup = 128 / kWidth * kWidth;  // columns read from a row at a time: whole cache lines
@@ -60,16 +61,11 @@ void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx
   for (Index p = 0; p < depth; ++p) std::copy(x + p * ldx + whole, x + p * ldx + count, last + p * rest);
 }
 
-/// Rows of op(A), or columns of op(B), as the kernel reads them, in the precision in which a product does.
-template <class T>
-void PackRows(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
-  CopyPanels<T, kKernelRows, kKernelRows>(transposed, count, depth, x, ldx, out);
-  RoundOperands(operands, out, RoundUp(count, kKernelRows) * depth);
-}
-template <class T>
+/// The same, in the precision in which a product reads its operands.
+template <class T, Index kWidth, Index kUnit>
 void PackPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, Operands operands, T* out) {
-  CopyPanels<T, kKernelCols<T>, kLanes<T>>(transposed, count, depth, x, ldx, out);
-  RoundOperands(operands, out, RoundUp(count, kLanes<T>) * depth);
+  CopyPanels<T, kWidth, kUnit>(transposed, count, depth, x, ldx, out);
+  RoundOperands(operands, out, RoundUp(count, kUnit) * depth);
 }
 
 }  // namespace dark

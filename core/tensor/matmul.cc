@@ -46,7 +46,8 @@ void MultiplyRows(const Product<T>& x, const Block<T>& block, PackMemory<T>& mem
   } else if (in_place && block.cols <= kFewCols<T>) {
     MultiplyBlock<T, Layout::kColumns>(x, block, {a, lda});
   } else {
-    PackRows(x.op_a == Op::kTranspose, block.rows, block.depth, a, lda, x.operands, memory.a);
+    PackPanels<T, kKernelRows, kKernelRows>(x.op_a == Op::kTranspose, block.rows, block.depth, a, lda,
+                                            x.operands, memory.a);
     MultiplyBlock<T, Layout::kPacked>(x, block, {memory.a, block.depth});
   }
 }
@@ -75,8 +76,9 @@ void Multiply(const Product<T>& x, const PackedB<T>* packed) {
       } else if (b_in_place) {
         block.right = {x.b.At(x.op_b, from, col).full, x.b.stride};
       } else {
-        PackPanels(x.op_b == Op::kNone, block.cols, block.depth, x.b.At(x.op_b, from, col).full, x.b.stride,
-                   x.operands, memory.b);
+        PackPanels<T, kKernelCols<T>, kLanes<T>>(x.op_b == Op::kNone, block.cols, block.depth,
+                                                 x.b.At(x.op_b, from, col).full, x.b.stride, x.operands,
+                                                 memory.b);
         block.right = {memory.b, 0, block.cols, block.depth};
       }
       for (block.row = 0; block.row < x.m; block.row += kRowBlock) {
@@ -133,8 +135,9 @@ void PackColumns(Op op_b, Index begin, Index end, const OperandView<T>& b, const
   for (Index from = 0; from < packed.k; from += pass) {
     const Index depth = std::min(pass, packed.k - from);
     const OperandView<T> part = b.At(op_b, from, begin);
-    PackPanels(op_b == Op::kNone, end - begin, depth, part.full, part.stride, packed.operands,
-               packed.data + from * RoundUp(packed.n, kLanes<T>) + begin * depth);
+    PackPanels<T, kKernelCols<T>, kLanes<T>>(
+        op_b == Op::kNone, end - begin, depth, part.full, part.stride, packed.operands,
+        packed.data + from * RoundUp(packed.n, kLanes<T>) + begin * depth);
   }
 }
 template void PackColumns(Op, Index, Index, const OperandView<float>&, const PackedB<float>&);
