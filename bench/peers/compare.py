@@ -3,9 +3,9 @@
 
     compare.py DARKFORMER [--contexts 512,2048] [--threads 1,2] [--turns 12] [--only TEXT] [--out peers.md]
 
-Both programs of a row are in memory and take turns of a step (or as many as fit into --seconds), so that a slow minute of
-the machine hits both. Milliseconds are medians over the turns, of a turn its median step (for our modules its mean);
-ratios are medians over the pairs of turns, with quartiles. In bf16 the peers run under autocast."""
+Both programs of a row are in memory and take turns of a step (or as many as fit into --seconds), on the same cores, so that
+a slow minute or core of the machine hits both. Milliseconds are medians over the turns, of a turn its median step (for our
+modules its mean); ratios are medians over the pairs of turns, with quartiles. In bf16 the peers run under autocast."""
 
 import argparse
 import dataclasses
@@ -14,7 +14,7 @@ import json
 import pathlib
 import sys
 
-from in_turn import Darkformer, Peer, alternate, medians, ratio
+from in_turn import Darkformer, Peer, alternate, medians, ratio, share_cores
 
 SHAPES = {256: {"width": 256, "layers": 6, "heads": 4, "ff": 1024, "vocab": 4096, "m": 64},
           768: {"width": 768, "layers": 6, "heads": 12, "ff": 2048, "vocab": 4096, "m": 64}}
@@ -77,6 +77,7 @@ def milliseconds(row, times):
 
 
 def measure(options, row):
+    share_cores(row.threads)
     with ours(options, row) as first, peer(options, row) as second:
         try:
             turns = alternate(first, second, options.turns)

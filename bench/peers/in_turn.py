@@ -4,17 +4,26 @@
     in_turn.py DARKFORMER BASELINE [--turns 12] [--seconds 0.5] [-- OPTIONS OF darkformer bench]
 
 Both stay in memory and take turns of --seconds, at least a step, of the case that the options name: by default --variants
-darkformer. BASELINE has to know bench --in-turn too. For the step and each op it prints the median over the turns of the
-milliseconds of both and of the ratio, BASELINE over DARKFORMER, with its quartiles."""
+darkformer. They run on the same cores, as many as there are threads (--threads, 1): one core of a shared machine can be
+slower than another for minutes. BASELINE has to know bench --in-turn too. For the step and each op it prints the median over
+the turns of the milliseconds of both and of the ratio, BASELINE over DARKFORMER, with its quartiles."""
 
 import argparse
 import contextlib
 import csv
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+CORES = sorted(os.sched_getaffinity(0))
+
+
+def share_cores(threads):
+    """Programs started from now on all run on the same cores, one a thread."""
+    os.sched_setaffinity(0, CORES[-threads:])
 
 
 class Program:
@@ -95,6 +104,9 @@ def main():
     if "--" in own:
         own, bench = own[:own.index("--")], own[own.index("--") + 1:]
     options = parser.parse_args(own)
+    case = argparse.ArgumentParser(add_help=False)
+    case.add_argument("--threads", type=int, default=1)
+    share_cores(case.parse_known_args(bench)[0].threads)
     command = ["--seconds", options.seconds, *(bench or ["--variants", "darkformer"])]
     with Darkformer(options.binary, command) as new, Darkformer(options.baseline, command) as old:
         turns = alternate(new, old, options.turns)
