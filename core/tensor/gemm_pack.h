@@ -40,7 +40,6 @@ void PackTransposed(Index rows, Index depth, const T* x, Index ldx, T* out, Inde
 /// whole; of B of kKernelCols, the last of as many registers as it needs.
 template <class T, Index kWidth, Index kUnit>
 void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx, T* out) {
-  constexpr Index kGroup = 128 / kWidth * kWidth;  // columns read from a row at a time: whole cache lines
   const Index whole = count / kWidth * kWidth, rest = RoundUp(count - whole, kUnit);
   T* const last = out + whole * depth;
   std::fill(last, last + rest * depth, T(0));
@@ -50,15 +49,17 @@ void CopyPanels(bool transposed, Index count, Index depth, const T* x, Index ldx
                      i < whole ? kWidth : rest);
     return;
   }
-  for (Index begin = 0; begin < whole; begin += kGroup) {
-    const Index end = std::min(whole, begin + kGroup);
-    for (Index p = 0; p < depth; ++p) {
-      const T* row = x + p * ldx;
-      for (Index i = begin; i < end; i += kWidth)
-        std::memcpy(out + i * depth + p * kWidth, row + i, kWidth * sizeof(T));
-    }
+  // A few rows of x at a time: a panel fills whole cache lines from them, and its neighbours find what they
+  // need in the lines that it has read.
+  constexpr Index kRows = 16;
+  for (Index begin = 0; begin < depth; begin += kRows) {
+    const Index end = std::min(begin + kRows, depth);
+    for (Index i = 0; i < whole; i += kWidth)
+      for (Index p = begin; p < end; ++p)
+        std::memcpy(out + i * depth + p * kWidth, x + p * ldx + i, kWidth * sizeof(T));
+    for (Index p = begin; p < end && rest > 0; ++p)
+      std::copy(x + p * ldx + whole, x + p * ldx + count, last + p * rest);
   }
-  for (Index p = 0; p < depth; ++p) std::copy(x + p * ldx + whole, x + p * ldx + count, last + p * rest);
 }
 
 /// The same, in the precision in which a product reads its operands.
