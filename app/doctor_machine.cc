@@ -32,12 +32,24 @@ constexpr bool kBuiltAvx512 = true;
 #else
 constexpr bool kBuiltAvx512 = false;
 #endif
+#ifdef __AVX512BF16__
+constexpr bool kBuiltAvx512Bf16 = true;
+#else
+constexpr bool kBuiltAvx512Bf16 = false;
+#endif
+#ifdef __AMX_BF16__
+constexpr bool kBuiltAmxBf16 = true;
+#else
+constexpr bool kBuiltAmxBf16 = false;
+#endif
 
 /// The instruction sets that decide speed, weakest first.
 std::vector<Instructions> InstructionSets() {
   return {{"AVX2", kBuiltAvx2, __builtin_cpu_supports("avx2") != 0},
           {"FMA", kBuiltFma, __builtin_cpu_supports("fma") != 0},
-          {"AVX-512", kBuiltAvx512, __builtin_cpu_supports("avx512f") != 0}};
+          {"AVX-512", kBuiltAvx512, __builtin_cpu_supports("avx512f") != 0},
+          {"AVX-512 BF16", kBuiltAvx512Bf16, __builtin_cpu_supports("avx512bf16") != 0},
+          {"AMX BF16", kBuiltAmxBf16, __builtin_cpu_supports("amx-bf16") != 0}};
 }
 #else
 std::vector<Instructions> InstructionSets() { return {}; }

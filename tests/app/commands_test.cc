@@ -101,6 +101,18 @@ TEST_CASE("bad usage exits with 2 and says what was expected") {
   }
 }
 
+TEST_CASE("an instruction that the processor lacks fails with 4 and says what to do") {
+  const Desk desk;
+  // A command that waits for input, hit by the signal as soon as it has said what to do with it.
+  const ShellResult result = RunShell("cd '" + desk.folder.path() + R"(' && mkfifo input && exec 3<>input
+    )" DARKFORMER R"( bench --in-turn <&3 & pid=$!
+    for i in $(seq 500); do grep -q '^SigCgt:.*[89a-f]$' /proc/$pid/status && break; sleep 0.01; done
+    kill -ILL $pid; wait $pid)");
+  INFO(result.output);
+  CHECK(result.code == 4);
+  CHECK(result.output.find("this CPU lacks an instruction") != std::string::npos);
+}
+
 TEST_CASE("a full disk fails with 4, names the file, and earlier rows stay readable") {
   const Desk desk;
   REQUIRE(desk.Run("data prepare --text text.txt --cache cache").code == 0);
