@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #include <cstdlib>
 #include <fstream>
 
@@ -43,13 +47,20 @@ constexpr bool kBuiltAmxBf16 = true;
 constexpr bool kBuiltAmxBf16 = false;
 #endif
 
+/// Compilers do not agree on a name for it.
+bool HasAmxBf16() {
+  constexpr unsigned kLeaf = 7, kBit = 1U << 22U;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(kLeaf, 0, &a, &b, &c, &d) != 0 && (d & kBit) != 0;
+}
+
 /// The instruction sets that decide speed, weakest first.
 std::vector<Instructions> InstructionSets() {
   return {{"AVX2", kBuiltAvx2, __builtin_cpu_supports("avx2") != 0},
           {"FMA", kBuiltFma, __builtin_cpu_supports("fma") != 0},
           {"AVX-512", kBuiltAvx512, __builtin_cpu_supports("avx512f") != 0},
           {"AVX-512 BF16", kBuiltAvx512Bf16, __builtin_cpu_supports("avx512bf16") != 0},
-          {"AMX BF16", kBuiltAmxBf16, __builtin_cpu_supports("amx-bf16") != 0}};
+          {"AMX BF16", kBuiltAmxBf16, HasAmxBf16()}};
 }
 #else
 std::vector<Instructions> InstructionSets() { return {}; }
