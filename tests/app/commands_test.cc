@@ -105,7 +105,7 @@ TEST_CASE("an instruction that the processor lacks fails with 4 and says what to
   const Desk desk;
   // A command that waits for input, hit by the signal as soon as it has said what to do with it.
   const ShellResult result = RunShell("cd '" + desk.folder.path() + R"(' && mkfifo input && exec 3<>input
-    )" DARKFORMER R"( bench --in-turn <&3 & pid=$!
+    )" DARKFORMER R"( bench --in-turn --variants exact --tokens 512 <&3 & pid=$!
     for i in $(seq 500); do grep -q '^SigCgt:.*[89a-f]$' /proc/$pid/status && break; sleep 0.01; done
     kill -ILL $pid; wait $pid)");
   INFO(result.output);
