@@ -21,31 +21,9 @@ struct Instructions {
 };
 
 #ifdef __x86_64__
-#ifdef __AVX2__
-constexpr bool kBuiltAvx2 = true;
-#else
-constexpr bool kBuiltAvx2 = false;
-#endif
-#ifdef __FMA__
-constexpr bool kBuiltFma = true;
-#else
-constexpr bool kBuiltFma = false;
-#endif
-#ifdef __AVX512F__
-constexpr bool kBuiltAvx512 = true;
-#else
-constexpr bool kBuiltAvx512 = false;
-#endif
-#ifdef __AVX512BF16__
-constexpr bool kBuiltAvx512Bf16 = true;
-#else
-constexpr bool kBuiltAvx512Bf16 = false;
-#endif
-#ifdef __AMX_BF16__
-constexpr bool kBuiltAmxBf16 = true;
-#else
-constexpr bool kBuiltAmxBf16 = false;
-#endif
+/// Whether a macro of the compiler is 1: one that it has not defined stays a name.
+#define DARKFORMER_TEXT(value) #value
+#define DARKFORMER_IS_ONE(macro) (DARKFORMER_TEXT(macro)[0] == '1')
 
 /// Compilers do not agree on a name for it.
 bool HasAmxBf16() {
@@ -56,11 +34,11 @@ bool HasAmxBf16() {
 
 /// The instruction sets that decide speed, weakest first.
 std::vector<Instructions> InstructionSets() {
-  return {{"AVX2", kBuiltAvx2, __builtin_cpu_supports("avx2") != 0},
-          {"FMA", kBuiltFma, __builtin_cpu_supports("fma") != 0},
-          {"AVX-512", kBuiltAvx512, __builtin_cpu_supports("avx512f") != 0},
-          {"AVX-512 BF16", kBuiltAvx512Bf16, __builtin_cpu_supports("avx512bf16") != 0},
-          {"AMX BF16", kBuiltAmxBf16, HasAmxBf16()}};
+  return {{"AVX2", DARKFORMER_IS_ONE(__AVX2__), __builtin_cpu_supports("avx2") != 0},
+          {"FMA", DARKFORMER_IS_ONE(__FMA__), __builtin_cpu_supports("fma") != 0},
+          {"AVX-512", DARKFORMER_IS_ONE(__AVX512F__), __builtin_cpu_supports("avx512f") != 0},
+          {"AVX-512 BF16", DARKFORMER_IS_ONE(__AVX512BF16__), __builtin_cpu_supports("avx512bf16") != 0},
+          {"AMX BF16", DARKFORMER_IS_ONE(__AMX_BF16__), HasAmxBf16()}};
 }
 #else
 std::vector<Instructions> InstructionSets() { return {}; }
